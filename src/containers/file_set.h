@@ -1,0 +1,86 @@
+// How sans-io code sees files: by name, in ranges, through somebody else's hands.
+//
+// A reader is an ordinary function over a FileSet. Where it needs a range that is not there yet it returns
+// kNeedBytes and the FileSet remembers what was wanted; the driver (TypeScript, a test, a fuzzer) fetches that
+// range, hands it over with `feed`, and calls the reader again from its start. A driver that at least doubles
+// what it fetches of a growing header keeps the whole work linear in the header.
+//
+//   FileSet files("model.gguf");
+//   for (;;) {
+//     Result<ModelPlan> plan = open_model(files, options);
+//     if (plan.status().code() != Code::kNeedBytes) return plan;
+//     const Want& want = files.want();
+//     … read want.length bytes at want.offset of want.file, then files.feed(…); or files.set_missing(want.file)
+//   }
+//
+// Ranges that readers ask for are checked against the file's size (once it is known) before they are wanted, so
+// a header that lies about a length fails with kTruncated and never becomes an allocation.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/bytes.h"
+#include "core/status.h"
+
+namespace id2vec {
+
+struct Want {
+  std::string file;
+  uint64_t offset = 0;
+  uint64_t length = 0;     // 0: only the size of the file (or that it is missing) is wanted
+  bool optional = false;   // the reader goes on without this file if it is missing
+};
+
+class FileSet {
+ public:
+  // `root` is the name the user gave (the last part of its path); siblings are named relative to it.
+  explicit FileSet(std::string root);
+
+  const std::string& root() const { return root_; }
+
+  // Reader's side --------------------------------------------------------------------------------------------
+  // The size in bytes of a file; kNeedBytes until the driver has told it; kNotFound if it is missing.
+  Result<uint64_t> size(std::string_view file);
+  // True if the file is there; asks for it (as optional) the first time.
+  Result<bool> exists(std::string_view file);
+  // Exactly `length` contiguous bytes at `offset`; valid until the next feed() or drop() of that file.
+  // kTruncated if they pass the end of the file.
+  Result<Bytes> read(std::string_view file, uint64_t offset, uint64_t length);
+
+  // Driver's side --------------------------------------------------------------------------------------------
+  // What the last kNeedBytes was about.
+  const Want& want() const { return want_; }
+  void set_size(std::string_view file, uint64_t size);
+  void set_missing(std::string_view file);
+  // Reserves room for a range and returns where to put its bytes: valid until the next call on this FileSet.
+  // Ranges may extend one that is there already (they are joined when they touch).
+  Result<MutableBytes> feed(std::string_view file, uint64_t offset, uint64_t length);
+  // Frees the bytes of every file (sizes stay known).
+  void drop_bytes();
+  // Bytes held right now.
+  uint64_t held() const;
+
+ private:
+  struct Segment {
+    uint64_t offset = 0;
+    std::vector<uint8_t> bytes;
+  };
+  struct File {
+    std::optional<uint64_t> size;
+    bool missing = false;
+    std::vector<Segment> segments;  // sorted by offset, disjoint, never touching
+  };
+  Status need(std::string_view file, uint64_t offset, uint64_t length, bool optional);
+
+  std::string root_;
+  std::map<std::string, File, std::less<>> files_;
+  Want want_;
+};
+
+}  // namespace id2vec

@@ -1,0 +1,64 @@
+// What a kernel is: a pure function over pointers and counts. Kernels do not allocate, check arguments, hold
+// state or start threads; src/table checks and owns. Every instruction set fills one table with the same
+// functions for every format of the list, and the scalar table is the definition the others are tested against.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace id2vec {
+
+// Where a table's bytes lie. A ggml-style format has its scales inside its blocks and uses plane 0 alone; an
+// affine integer format keeps quants, scales and offsets (zero points or biases) as the file has them: apart.
+struct Plane {
+  const uint8_t* data = nullptr;
+  size_t row_bytes = 0;
+};
+
+struct TableView {
+  uint64_t rows = 0;                // V
+  uint32_t cols = 0;                // d
+  std::array<Plane, 3> planes{};    // quants (or whole blocks), scales, offsets
+  uint32_t group_size = 0;          // affine formats: weights per scale; 0 elsewhere
+};
+
+// N hidden vectors prepared for one call of logits: in float, and (for integer kernels) quantized once per group
+// into one or two int8 planes. Filled by KernelTable::prepare; lives in scratch memory of the caller.
+struct Activations {
+  const float* hidden = nullptr;    // [N, d]
+  size_t count = 0;                 // N
+  uint32_t cols = 0;                // d
+  const uint8_t* scratch = nullptr; // layout private to the kernels of one instruction set and format
+};
+
+enum class Precision : uint8_t { kHigh, kFast };
+
+struct FormatKernels {
+  // out[i·d … ] = dequantized row ids[i], for i < count. Bit-exact with the format's value().
+  void (*gather)(const TableView& table, const uint32_t* ids, size_t count, float* out) = nullptr;
+  // Bytes of scratch that prepare() fills for `count` vectors of width `cols`; 0 where none is needed.
+  size_t (*scratch_bytes)(uint32_t cols, size_t count, Precision precision) = nullptr;
+  void (*prepare)(const float* hidden, uint32_t cols, size_t count, Precision precision, uint8_t* scratch) = nullptr;
+  // out[n·stride + r] = ⟨hidden n, row first + r⟩ for n < activations.count, r < rows.
+  void (*dot)(const TableView& table, uint64_t first, size_t rows, const Activations& activations,
+              Precision precision, float* out, size_t stride) = nullptr;
+};
+
+struct KernelTable {
+  std::string_view isa;             // "scalar", "simd128", "relaxed"
+  const FormatKernels* formats;     // one per format, in the order of the list
+};
+
+// The instruction sets that this build carries, slowest first; the last is its best. "scalar" is always there.
+struct KernelTables {
+  const KernelTable* const* begin_;
+  const KernelTable* const* end_;
+  const KernelTable* const* begin() const { return begin_; }
+  const KernelTable* const* end() const { return end_; }
+};
+KernelTables kernel_tables();
+const KernelTable* kernel_table(std::string_view isa);   // "auto" is the best one; null if this build lacks it
+
+}  // namespace id2vec

@@ -1,0 +1,71 @@
+// From a directory to a model: which tensors play which role, what the architecture does with them, and what has
+// to be read. Everything here is decided from headers; no weight is read.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "containers/directory.h"
+#include "containers/file_set.h"
+#include "model/profile.h"
+#include "table/table.h"
+
+namespace id2vec {
+
+// One contiguous run of bytes to read: files[file][offset, offset + bytes) → plane `plane` at `target`.
+struct Segment {
+  uint32_t file = 0;
+  uint64_t offset = 0;
+  uint64_t bytes = 0;
+  uint32_t plane = 0;
+  uint64_t target = 0;
+};
+
+// How stored bytes become table bytes. Most tables are copied as they are; the rest is converted piece by piece
+// while it streams in.
+enum class Conversion : uint8_t {
+  kNone,          // segments go straight to their final address
+  kStrided,       // element-wise: transposed, Fortran-order, strided or byte-swapped float tensors
+  kDeflated,      // raw deflate (npz): the driver inflates while it streams
+  kInline,        // the bytes are in the header (ONNX typed fields): Tensor::inline_bytes
+};
+
+// A table that a role asks for, and where its bytes are.
+struct TableSource {
+  std::string name;                 // tensor name in the file (of the quants, where planes are apart)
+  TableSpec spec;
+  Conversion conversion = Conversion::kNone;
+  std::vector<Segment> segments;    // in the order in which they should be read
+  uint64_t bytes() const;           // Σ segments
+};
+
+struct OpenOptions {
+  std::string tensor;               // overrides the embedding's name; empty: by role
+  std::string head;                 // overrides the head's name; empty: by role
+};
+
+// A role that was resolved: "embedding", "head", "positions", "token_types", "norm_weight", "norm_bias",
+// "projection", "projection_bias", "head_bias", "mapping", "weights", …
+struct Role {
+  std::string role;
+  TableSource source;
+};
+
+struct ModelPlan {
+  Directory directory;
+  std::vector<Role> roles;          // the embedding first; the head only where it is a tensor of its own
+  Profile profile;
+  // Tied by absence (no head in the file), by sharing (the same byte range), or perhaps by value: `head` is
+  // there and looks alike; the loader compares while it reads and keeps one copy if all bytes agree.
+  enum class Tying : uint8_t { kAbsent, kShared, kCompare, kUntied } tying = Tying::kAbsent;
+  std::vector<std::string> warnings;   // where a file contradicts itself, in sentences
+
+  const Role* find(std::string_view role) const;
+};
+
+// Reads headers (root file, siblings, config.json where a container relies on it) and resolves roles and profile.
+// Restartable: see containers/file_set.h.
+Result<ModelPlan> open_model(FileSet& files, const OpenOptions& options);
+
+}  // namespace id2vec

@@ -1,0 +1,69 @@
+// A table E [V, d] in the format of its file, and the two things one does with it: read rows (lookup) and dot
+// rows (logits, top-k). The table owns its bytes; a loader writes them once, straight to their final address.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "core/bytes.h"
+#include "core/status.h"
+#include "formats/catalog.h"
+#include "kernels/kernels.h"
+
+namespace id2vec {
+
+struct TableSpec {
+  const Dtype* dtype = nullptr;     // a format of the list
+  uint64_t rows = 0;                // V
+  uint32_t cols = 0;                // d
+  uint32_t group_size = 0;          // affine formats only
+};
+
+struct TopK {
+  float* values = nullptr;          // [N, k], descending
+  int32_t* indices = nullptr;       // [N, k]
+};
+
+// Which ids compete in logits and top-k. Ids outside `limit` (rows beyond the tokenizer) and masked ids never win.
+struct Candidates {
+  std::span<const uint32_t> only{}; // these ids alone, in this order; empty: all
+  uint64_t limit = UINT64_MAX;      // ids ≥ limit are left out
+};
+
+class Table {
+ public:
+  // Reserves memory for every plane, uninitialised. kInvalidArgument where d does not fit the block size,
+  // kLimit past the address space, kOutOfMemory where the allocator says no.
+  static Result<std::unique_ptr<Table>> allocate(const TableSpec& spec, const KernelTable& kernels);
+  ~Table();
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  const TableSpec& spec() const { return spec_; }
+  const TableView& view() const { return view_; }
+  const KernelTable& kernels() const { return *kernels_; }
+  // Where the loader writes plane `index`: rows · row_bytes bytes, rows contiguous.
+  MutableBytes plane(size_t index);
+  uint64_t bytes() const;           // of all planes
+
+  // out [N, d] = E[ids]. kOutOfRange (naming id, position and V) before anything is written.
+  Status lookup(std::span<const uint32_t> ids, std::span<float> out) const;
+  // out [N, V] (or [N, candidates]) = hidden · Eᵀ, hidden [N, d].
+  Status logits(std::span<const float> hidden, Precision precision, const Candidates& candidates,
+                std::span<float> out) const;
+  // The k best per vector, fused into the row loop: no [N, V] array. Ties go to the lower id; NaN never wins.
+  Status top_k(std::span<const float> hidden, size_t k, Precision precision, const Candidates& candidates,
+               TopK out) const;
+
+ private:
+  Table() = default;
+  TableSpec spec_;
+  TableView view_;
+  const KernelTable* kernels_ = nullptr;
+  uint8_t* memory_ = nullptr;
+  uint64_t memory_bytes_ = 0;
+};
+
+}  // namespace id2vec
