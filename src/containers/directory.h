@@ -21,10 +21,11 @@ struct Tensor {
   std::vector<uint64_t> shape;
   uint32_t file = 0;                 // index into Directory::files
   uint64_t offset = 0;               // from the start of that file
-  uint64_t bytes = 0;                // as stored; for a compressed entry, after decompression
-  std::vector<uint64_t> strides;     // in elements; empty means contiguous and row-major
+  uint64_t bytes = 0;                // from the first element to the end of the last one
+  // In elements, one per dimension; empty means contiguous and row-major. No two elements share a place, so
+  // elements() · element size ≤ bytes also where there are strides (expanded views are refused).
+  std::vector<uint64_t> strides;
   bool big_endian = false;           // npy `>f4` and friends
-  uint64_t deflated_bytes = 0;       // npz: > 0 means raw deflate data of this many bytes at `offset`
   std::vector<uint8_t> inline_bytes; // ONNX typed fields: the elements themselves, where no contiguous file range holds them
 
   uint64_t elements() const;
@@ -45,12 +46,33 @@ struct Vocabulary {
   }
 };
 
+// What a container's own graph says about a tensor's role (ONNX). Roles that a graph states beat guesses by name.
+//
+// `bits` > 0: `tensor` holds integers that are dequantized as (q − zero point) · scale, in groups of `group_size`
+// weights along a row (0: one scale per row, or one for all if `scales` has one element), packed low bits first
+// and consecutive into bytes where bits < 8. `zero_points` is empty where the operator's default applies: 2^(bits−1)
+// for unsigned quants, 0 for signed ones.
+struct RoleHint {
+  std::string role;                  // "embedding", "head", "head_bias", "positions", "token_types", "norm_weight", "norm_bias"
+  std::string tensor;
+  bool transposed = false;           // stored [d, V]: the role wants its transpose
+  uint64_t rows = 0, cols = 0;       // V and d of the role, after transposing and unpacking
+  std::string scales;                // tensor names; empty: none
+  std::string zero_points;
+  uint32_t bits = 0;                 // 0: plain, not quantized
+  uint32_t group_size = 0;
+  bool is_signed = false;
+};
+
 struct Directory {
   std::string_view container;        // "GGUF", "safetensors", "PyTorch", "npy", "npz", "ONNX"
-  std::vector<std::string> files;    // names, relative to the root file
+  std::vector<std::string> files;    // names, relative to the root file; may be virtual (file_set.h)
   std::vector<Tensor> tensors;
   std::map<std::string, MetadataValue, std::less<>> metadata;   // large token arrays go to `vocabulary` instead
   Vocabulary vocabulary;
+  std::vector<RoleHint> hints;       // most certain first; empty where the container has no graph
+  // Entries that the container holds but id2vec cannot use ("words: object arrays are not read"), in sentences.
+  std::vector<std::string> skipped;
 
   const Tensor* find(std::string_view name) const;
   // Typed look-ups of metadata; fallback where the key is absent or of another kind.

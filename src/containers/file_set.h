@@ -13,6 +13,13 @@
 //     … read want.length bytes at want.offset of want.file, then files.feed(…); or files.set_missing(want.file)
 //   }
 //
+// A compressed entry of an archive (npz, a re-packed PyTorch zip) is a *virtual file*: the reader declares "this name
+// is what comes out when that range of that file is inflated" and reads it like any other file. The core holds no
+// inflater; the driver looks the name of a wanted file up with `deflated`, and where it is virtual it inflates the
+// range from its start (JavaScript: DecompressionStream('deflate-raw')), skips to the wanted offset and feeds what
+// follows. It stops after `inflated` bytes, and a stream that ends earlier is an error of the driver ("truncated").
+// Weights are loaded the same way: a Directory names virtual files in `files` like the ordinary ones.
+//
 // Ranges that readers ask for are checked against the file's size (once it is known) before they are wanted, so
 // a header that lies about a length fails with kTruncated and never becomes an allocation.
 #pragma once
@@ -23,6 +30,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/bytes.h"
@@ -35,6 +43,14 @@ struct Want {
   uint64_t offset = 0;
   uint64_t length = 0;     // 0: only the size of the file (or that it is missing) is wanted
   bool optional = false;   // the reader goes on without this file if it is missing
+};
+
+// A raw deflate stream (RFC 1951) inside a file.
+struct DeflatedRange {
+  std::string archive;     // the file that holds the stream
+  uint64_t offset = 0;     // where the stream starts in it
+  uint64_t bytes = 0;      // of the stream
+  uint64_t inflated = 0;   // bytes that come out
 };
 
 class FileSet {
@@ -53,9 +69,20 @@ class FileSet {
   // kTruncated if they pass the end of the file.
   Result<Bytes> read(std::string_view file, uint64_t offset, uint64_t length);
 
+  // Declares a virtual file; doing so again is harmless. From now on size(name) is range.inflated.
+  void declare_deflated(const std::string& name, DeflatedRange range) {
+    files_[name].size = range.inflated;
+    deflated_.insert_or_assign(name, std::move(range));
+  }
+
   // Driver's side --------------------------------------------------------------------------------------------
   // What the last kNeedBytes was about.
   const Want& want() const { return want_; }
+  // Where a virtual file comes from; null for an ordinary file.
+  const DeflatedRange* deflated(std::string_view file) const {
+    const auto found = deflated_.find(file);
+    return found == deflated_.end() ? nullptr : &found->second;
+  }
   void set_size(std::string_view file, uint64_t size);
   void set_missing(std::string_view file);
   // Reserves room for a range and returns where to put its bytes: valid until the next call on this FileSet.
@@ -80,6 +107,7 @@ class FileSet {
 
   std::string root_;
   std::map<std::string, File, std::less<>> files_;
+  std::map<std::string, DeflatedRange, std::less<>> deflated_;
   Want want_;
 };
 

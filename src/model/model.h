@@ -25,9 +25,8 @@ struct Segment {
 // How stored bytes become table bytes. Most tables are copied as they are; the rest is converted piece by piece
 // while it streams in.
 enum class Conversion : uint8_t {
-  kNone,          // segments go straight to their final address
+  kNone,          // segments go straight to their final address (of virtual files too: see file_set.h)
   kStrided,       // element-wise: transposed, Fortran-order, strided or byte-swapped float tensors
-  kDeflated,      // raw deflate (npz): the driver inflates while it streams
   kInline,        // the bytes are in the header (ONNX typed fields): Tensor::inline_bytes
 };
 
