@@ -1,0 +1,20 @@
+// F32: IEEE 754 single precision.
+#pragma once
+
+#include "formats/format.h"
+
+namespace id2vec {
+
+struct F32 {
+  static constexpr std::string_view kName = "F32";
+  static constexpr int32_t kGgmlType = 0;
+  static constexpr size_t kBlockSize = 1;
+  struct Block {
+    float value;
+  };
+  static_assert(sizeof(Block) == 4);
+
+  static constexpr float value(const Block& block, size_t) { return block.value; }
+};
+
+}  // namespace id2vec

@@ -1,0 +1,29 @@
+// Q4_0: 32 weights share one f16 scale. weight[i] = scale · (nibble[i] − 8).
+// Low nibbles of q[0…15] are weights 0…15, high nibbles are weights 16…31.
+#pragma once
+
+#include "core/half.h"
+#include "formats/format.h"
+
+namespace id2vec {
+
+struct Q4_0 {
+  static constexpr std::string_view kName = "Q4_0";
+  static constexpr int32_t kGgmlType = 2;
+  static constexpr size_t kBlockSize = 32, kGroupSize = 32;
+  static constexpr int32_t kQuantMin = -8, kQuantMax = 7;
+  static constexpr bool kHasOffset = false;
+  struct Block {
+    uint16_t scale;
+    uint8_t q[16];
+  };
+  static_assert(sizeof(Block) == 18);
+
+  static constexpr int32_t quant(const Block& block, size_t i) {
+    return (block.q[i % 16] >> (i / 16 * 4) & 15) - 8;
+  }
+  static constexpr Affine affine(const Block& block, size_t) { return {f16_to_float(block.scale), 0}; }
+  static constexpr float value(const Block& block, size_t i) { return group_value<Q4_0>(block, i); }
+};
+
+}  // namespace id2vec
