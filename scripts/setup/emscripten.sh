@@ -74,11 +74,12 @@ download_newer() {
   (cd "$1/debs" && apt-get "${private[@]}" download "${UNPACKED_PACKAGES[@]}" >&2)
 }
 
-# unpack_deb FILE FOLDER: without what a C++ library never links (it halves 1.6 GB).
+# unpack_deb FILE FOLDER: without what a C++ library never links (it more than halves the 1.6 GB).
 unpack_deb() {
   dpkg-deb --fsys-tarfile "$1" |
     tar -x -C "$2" --exclude='./usr/share/doc' --exclude='./usr/share/emscripten/docs' \
-      --exclude='libGL*' --exclude='*-mt*.a' --exclude='*-ww*.a' --exclude='*/wasm64-emscripten/*'
+      --exclude='libGL*-emu*' --exclude='libGL*-full_es3*' --exclude='libGL*-ofb*' --exclude='libGL*-webgl2*' \
+      --exclude='*-mt*.a' --exclude='*-ww*.a' --exclude='*/wasm64-emscripten/*'
 }
 
 # Each Binaryen tool becomes a script that starts it with the C library it was built for.

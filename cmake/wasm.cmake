@@ -1,0 +1,50 @@
+# The WebAssembly modules. WebAssembly has no way to mix instruction sets in one module, so there are two, chosen at
+# run time; both export the same functions, so one glue file serves them, and the build fails should they differ.
+#
+#   build/wasm/id2vec.mjs, id2vec.d.mts              glue and its types
+#   build/wasm/id2vec.simd128.wasm, id2vec.relaxed.wasm
+
+set(COMPILE_FLAGS -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+
+# ABORTING_MALLOC=0: a table that does not fit is a null pointer, hence a Status, and not the end of the module.
+# MEMORY_GROWTH_LINEAR_STEP: grow by what is asked for (and 1 MB at least), where the default adds a fifth.
+# DYNAMIC_EXECUTION=0: no eval, so that a page's content security policy need not allow it.
+set(LINK_FLAGS
+  -fno-exceptions -fno-rtti --bind --no-entry
+  -sEXPORT_ES6 -sMODULARIZE -sENVIRONMENT=web,worker -sFILESYSTEM=0 -sDYNAMIC_EXECUTION=0 -sASSERTIONS=0
+  -sINITIAL_MEMORY=1MB -sMAXIMUM_MEMORY=4GB -sALLOW_MEMORY_GROWTH -sMEMORY_GROWTH_LINEAR_STEP=1MB
+  -sMALLOC=emmalloc -sABORTING_MALLOC=0
+  -sINCOMING_MODULE_JS_API=instantiateWasm -sEXPORTED_RUNTIME_METHODS=HEAPU8)
+
+# Types of what embind.cpp exports, written by running the linked module; the same for both. Emscripten calls tsc.
+find_program(TSC tsc REQUIRED)
+set(TYPES_FLAG --emit-tsd id2vec.d.mts)
+
+file(GLOB BINDING_SOURCES CONFIGURE_DEPENDS bindings/*.cpp)
+
+function(add_module name)
+  cmake_parse_arguments(MODULE "" "" "WITHOUT;COMPILE;LINK" ${ARGN})
+  set(sources ${CORE_SOURCES})
+  list(REMOVE_ITEM sources ${MODULE_WITHOUT})
+  add_executable(${name} ${sources} ${BINDING_SOURCES})
+  # The glue names its wasm file; the same name in two folders keeps the two glue files comparable.
+  set_target_properties(${name} PROPERTIES
+    OUTPUT_NAME id2vec.simd128 SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/modules/${name})
+  target_compile_options(${name} PRIVATE ${COMPILE_FLAGS} ${MODULE_COMPILE})
+  target_link_options(${name} PRIVATE ${LINK_FLAGS} ${MODULE_COMPILE} ${MODULE_LINK})
+endfunction()
+
+add_module(simd128 COMPILE -msimd128 WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/relaxed.cpp LINK ${TYPES_FLAG})
+add_module(relaxed COMPILE -msimd128 -mrelaxed-simd)
+
+set(MODULES ${CMAKE_BINARY_DIR}/modules)
+add_custom_target(package_files ALL
+  COMMAND ${CMAKE_COMMAND} -E compare_files
+    ${MODULES}/simd128/id2vec.simd128.mjs ${MODULES}/relaxed/id2vec.simd128.mjs
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.simd128.mjs id2vec.mjs
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.d.mts id2vec.d.mts
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.simd128.wasm id2vec.simd128.wasm
+  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/relaxed/id2vec.simd128.wasm id2vec.relaxed.wasm
+  DEPENDS simd128 relaxed
+  WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+  COMMENT "One glue for both modules" VERBATIM)
