@@ -1,0 +1,82 @@
+import { EmbeddingError } from '../errors.js';
+import { checkRange, notFound } from './checks.js';
+import { abortable } from './abort.js';
+import type { ByteSource, ReadOptions, Source } from './source.js';
+
+// Large enough to be quick, small enough that a load's peak stays within a few megabytes of its table.
+const kChunkBytes = 1 << 20;
+
+/** A source made of `slice` calls: a Blob, or a caller's own ByteSource. */
+export class ChunkedSource implements Source {
+  readonly name: string;
+  readonly label: string;
+  readonly parallel = 1;
+  readonly #source: Promise<ByteSource | undefined>;
+
+  constructor(source: ByteSource | Promise<ByteSource | undefined>, name: string) {
+    this.name = name;
+    this.label = name;
+    this.#source = Promise.resolve(source);
+    // A rejection is reported by the first call that needs the source, not as an unhandled one.
+    this.#source.catch(() => undefined);
+  }
+
+  async size(signal?: AbortSignal): Promise<number> {
+    const { byteLength } = await this.#open(signal);
+    if (!Number.isSafeInteger(byteLength) || byteLength < 0) {
+      throw new TypeError(`byteLength of ${this.label} is ${byteLength}, not a count of bytes`);
+    }
+    return byteLength;
+  }
+
+  async read(start: number, end: number, options: ReadOptions = {}): Promise<Uint8Array> {
+    const source = await this.#open(options.signal);
+    checkRange(this.label, start, end, source.byteLength);
+    const slice = await abortable(Promise.resolve(source.slice(start, end)), options.signal);
+    const bytes = slice instanceof Uint8Array ? slice : new Uint8Array(slice);
+    if (bytes.length === end - start) return bytes;
+    throw new EmbeddingError(
+      'truncated',
+      `${this.label} gave ${bytes.length} bytes for slice(${start}, ${end}): it must give ${end - start}.`,
+    );
+  }
+
+  async *stream(start: number, end: number, options: ReadOptions = {}): AsyncIterable<Uint8Array> {
+    for (let at = start; at < end; at += kChunkBytes) {
+      yield await this.read(at, Math.min(at + kChunkBytes, end), options);
+    }
+  }
+
+  sibling(name: string): Source {
+    return new ChunkedSource(
+      this.#source.then((source) => source?.sibling?.(name)),
+      name,
+    );
+  }
+
+  async #open(signal?: AbortSignal): Promise<ByteSource> {
+    const source = await abortable(this.#source, signal);
+    if (source === undefined) throw notFound(this.label);
+    return source;
+  }
+}
+
+/** A Blob or File as a ByteSource; Deno's and Bun's file objects are Blobs, too. */
+export function blobBytes(blob: Blob, name: string): ByteSource {
+  return {
+    name,
+    byteLength: blob.size,
+    async slice(start, end) {
+      try {
+        return await blob.slice(start, end).arrayBuffer();
+      } catch (cause) {
+        // A File is a reference: browsers refuse to read it once the file on disk was touched.
+        throw new EmbeddingError(
+          'changed',
+          `${name} cannot be read any more: it was changed, moved or removed since it was chosen; choose it again.`,
+          { cause },
+        );
+      }
+    },
+  };
+}
