@@ -1,0 +1,419 @@
+// The one C++ file that knows JavaScript exists: the core's functions under names and types that cross the border.
+//
+//   numbers   sizes and file offsets arrive as doubles (exact up to 2^53), heap addresses as 32-bit integers
+//   arrays    never cross: the caller writes them into memory it got from `allocate` and passes address and count
+//   failures  never throw: a function returns a code (0 is success); `errorCode`, `errorMessage` say more of the last
+//   objects   Opener, Table and Vocabulary are handles; JavaScript calls delete() when it is done with one
+#include <emscripten/bind.h>
+#include <emscripten/val.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "containers/directory.h"
+#include "containers/file_set.h"
+#include "containers/reader.h"
+#include "formats/catalog.h"
+#include "kernels/kernels.h"
+#include "model/model.h"
+#include "table/table.h"
+
+namespace id2vec {
+namespace {
+
+using emscripten::val;
+
+Status last_failure;
+
+// The code as JavaScript gets it; the message waits in last_failure.
+int report(Status status) {
+  const int code = static_cast<int>(status.code());
+  if (code != 0) last_failure = std::move(status);
+  return code;
+}
+
+std::string error_code() { return std::string(code_name(last_failure.code())); }
+std::string error_message() { return last_failure.message(); }
+
+template <class T>
+T* at(uintptr_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
+// Plain objects for JavaScript -------------------------------------------------------------------------------
+
+val text(std::string_view value) { return val(std::string(value)); }
+val number(uint64_t value) { return val(static_cast<double>(value)); }
+
+template <class List, class Convert>
+val array_of(const List& list, Convert convert) {
+  val array = val::array();
+  unsigned i = 0;
+  for (const auto& item : list) array.set(i++, convert(item));
+  return array;
+}
+
+struct MetadataToJs {
+  val operator()(bool value) const { return val(value); }
+  val operator()(int64_t value) const { return val(static_cast<double>(value)); }
+  val operator()(uint64_t value) const { return number(value); }
+  val operator()(double value) const { return val(value); }
+  val operator()(const std::string& value) const { return val(value); }
+  val operator()(const std::vector<double>& value) const {
+    return array_of(value, [](double item) { return val(item); });
+  }
+  val operator()(const std::vector<std::string>& value) const {
+    return array_of(value, [](const std::string& item) { return val(item); });
+  }
+};
+
+val tensor_to_js(const Tensor& tensor, const Directory& directory) {
+  val object = val::object();
+  object.set("name", tensor.name);
+  object.set("dtype", text(tensor.dtype->name));
+  object.set("shape", array_of(tensor.shape, number));
+  object.set("file", tensor.file < directory.files.size() ? val(directory.files[tensor.file]) : val::null());
+  object.set("offset", number(tensor.offset));
+  object.set("bytes", number(tensor.bytes));
+  return object;
+}
+
+// Metadata goes as [key, value] pairs: a key may be "__proto__".
+val directory_to_js(const Directory& directory) {
+  val object = val::object();
+  object.set("container", text(directory.container));
+  object.set("files", array_of(directory.files, text));
+  object.set("tensors", array_of(directory.tensors, [&](const Tensor& t) { return tensor_to_js(t, directory); }));
+  object.set("metadata", array_of(directory.metadata, [](const auto& entry) {
+    val pair = val::array();
+    pair.set(0, entry.first);
+    pair.set(1, std::visit(MetadataToJs{}, entry.second));
+    return pair;
+  }));
+  return object;
+}
+
+val segment_to_js(const Segment& segment) {
+  val object = val::object();
+  object.set("file", segment.file);
+  object.set("offset", number(segment.offset));
+  object.set("bytes", number(segment.bytes));
+  object.set("plane", segment.plane);
+  object.set("target", number(segment.target));
+  return object;
+}
+
+std::string_view conversion_name(Conversion conversion) {
+  switch (conversion) {
+    case Conversion::kNone: return "none";
+    case Conversion::kStrided: return "strided";
+    case Conversion::kDeflated: return "deflated";
+    case Conversion::kInline: return "inline";
+  }
+  return "none";
+}
+
+val role_to_js(const Role& role) {
+  const TableSource& source = role.source;
+  val object = val::object();
+  object.set("role", role.role);
+  object.set("name", source.name);
+  object.set("dtype", text(source.spec.dtype->name));
+  object.set("rows", number(source.spec.rows));
+  object.set("cols", source.spec.cols);
+  object.set("groupSize", source.spec.group_size);
+  object.set("conversion", text(conversion_name(source.conversion)));
+  object.set("bytes", number(source.bytes()));
+  object.set("segments", array_of(source.segments, segment_to_js));
+  return object;
+}
+
+std::string_view positions_name(Positions positions) {
+  switch (positions) {
+    case Positions::kNone: return "none";
+    case Positions::kLearned: return "learned";
+    case Positions::kSinusoidalInterleaved: return "sinusoidal-interleaved";
+    case Positions::kSinusoidalHalves: return "sinusoidal-halves";
+  }
+  return "none";
+}
+
+std::string_view position_ids_name(PositionIds ids) {
+  switch (ids) {
+    case PositionIds::kSequential: return "sequential";
+    case PositionIds::kCumulativeMask: return "cumulative-mask";
+    case PositionIds::kSkipPadding: return "skip-padding";
+  }
+  return "sequential";
+}
+
+std::string_view norm_name(Norm norm) {
+  switch (norm) {
+    case Norm::kNone: return "none";
+    case Norm::kLayerNorm: return "layer-norm";
+    case Norm::kRmsNorm: return "rms-norm";
+  }
+  return "none";
+}
+
+val profile_to_js(const Profile& profile) {
+  val object = val::object();
+  object.set("architecture", profile.architecture);
+  object.set("embeddingScale", profile.embedding_scale);
+  object.set("positions", text(positions_name(profile.positions)));
+  object.set("positionIds", text(position_ids_name(profile.position_ids)));
+  object.set("positionOffset", static_cast<double>(profile.position_offset));
+  object.set("norm", text(norm_name(profile.norm)));
+  object.set("normEpsilon", profile.norm_epsilon);
+  object.set("hiddenScale", profile.hidden_scale);
+  object.set("logitScale", profile.logit_scale);
+  object.set("softcap", profile.softcap);
+  object.set("paddingId", static_cast<double>(profile.padding_id));
+  object.set("bosId", static_cast<double>(profile.bos_id));
+  object.set("eosId", static_cast<double>(profile.eos_id));
+  object.set("vocabularySize", number(profile.vocabulary_size));
+  return object;
+}
+
+std::string_view tying_name(ModelPlan::Tying tying) {
+  switch (tying) {
+    case ModelPlan::Tying::kAbsent: return "absent";
+    case ModelPlan::Tying::kShared: return "shared";
+    case ModelPlan::Tying::kCompare: return "compare";
+    case ModelPlan::Tying::kUntied: return "untied";
+  }
+  return "untied";
+}
+
+// Reading headers --------------------------------------------------------------------------------------------
+
+const char kNoSuchIsa[] = "this module has no kernels for the instruction set that was asked for";
+
+// Drives open_model or read_directory: call one of them until it returns something other than need-bytes, handing
+// over what `want` says in between.
+class Opener {
+ public:
+  Opener(std::string root, std::string tensor, std::string head)
+      : files_(std::move(root)), options_{std::move(tensor), std::move(head)} {}
+
+  int open_model() { return take(id2vec::open_model(files_, options_), plan_); }
+  int read_directory() { return take(id2vec::read_directory(files_), plan_.directory); }
+
+  val want() const {
+    const Want& want = files_.want();
+    val object = val::object();
+    object.set("file", want.file);
+    object.set("offset", number(want.offset));
+    object.set("length", number(want.length));
+    object.set("optional", want.optional);
+    return object;
+  }
+
+  void set_size(const std::string& file, double size) { files_.set_size(file, static_cast<uint64_t>(size)); }
+  void set_missing(const std::string& file) { files_.set_missing(file); }
+
+  // Address of `length` bytes to be filled before the next call on this object; 0 on failure.
+  uintptr_t feed(const std::string& file, double offset, double length) {
+    Result<MutableBytes> room = files_.feed(file, static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
+    if (report(room.status()) != 0) return 0;
+    return reinterpret_cast<uintptr_t>(room.value().data());
+  }
+
+  void drop_bytes() { files_.drop_bytes(); }
+
+  val directory() const { return directory_to_js(plan_.directory); }
+
+  val plan() const {
+    val object = val::object();
+    object.set("roles", array_of(plan_.roles, role_to_js));
+    object.set("profile", profile_to_js(plan_.profile));
+    object.set("tying", text(tying_name(plan_.tying)));
+    object.set("warnings", array_of(plan_.warnings, [](const std::string& item) { return val(item); }));
+    return object;
+  }
+
+  // The table that roles[index] asks for, its bytes still to be written; null on failure.
+  std::unique_ptr<Table> allocate(unsigned index, const std::string& isa) const {
+    const KernelTable* kernels = kernel_table(isa);
+    if (kernels == nullptr) {
+      report(Status(Code::kUnsupported, kNoSuchIsa));
+      return nullptr;
+    }
+    Result<std::unique_ptr<Table>> table = Table::allocate(plan_.roles[index].source.spec, *kernels);
+    if (report(table.status()) != 0) return nullptr;
+    return std::move(table.value());
+  }
+
+  // Takes the vocabulary out of the directory; null where the file has none.
+  std::unique_ptr<Vocabulary> take_vocabulary() {
+    if (plan_.directory.vocabulary.size() == 0) return nullptr;
+    return std::make_unique<Vocabulary>(std::exchange(plan_.directory.vocabulary, Vocabulary{}));
+  }
+
+ private:
+  template <class T>
+  static int take(Result<T> result, T& to) {
+    if (result.ok()) to = std::move(result.value());
+    return report(result.status());
+  }
+
+  FileSet files_;
+  OpenOptions options_;
+  ModelPlan plan_;
+};
+
+// Tables -----------------------------------------------------------------------------------------------------
+
+// A table that comes from no file; null on failure.
+std::unique_ptr<Table> make_table(const std::string& dtype, double rows, uint32_t cols, uint32_t group_size,
+                                  const std::string& isa) {
+  const KernelTable* kernels = kernel_table(isa);
+  const Dtype* format = dtype_by_name(dtype);
+  if (kernels == nullptr || format == nullptr || format->format < 0) {
+    report(kernels == nullptr ? Status(Code::kUnsupported, kNoSuchIsa)
+                              : Status(Code::kUnsupported, "\"" + dtype + "\" is no format of a table"));
+    return nullptr;
+  }
+  const TableSpec spec{format, static_cast<uint64_t>(rows), cols, group_size};
+  Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
+  if (report(table.status()) != 0) return nullptr;
+  return std::move(table.value());
+}
+
+val table_planes(Table& table) {
+  val planes = val::array();
+  for (size_t i = 0; i < table.view().planes.size(); i++) {
+    const MutableBytes bytes = table.plane(i);
+    val plane = val::object();
+    plane.set("address", reinterpret_cast<uintptr_t>(bytes.data()));
+    plane.set("bytes", number(bytes.size()));
+    planes.set(i, plane);
+  }
+  return planes;
+}
+
+std::string table_isa(const Table& table) { return std::string(table.kernels().isa); }
+
+// out: float [count, d].
+int table_lookup(const Table& table, uintptr_t ids, size_t count, uintptr_t out) {
+  return report(table.lookup({at<const uint32_t>(ids), count}, {at<float>(out), count * table.spec().cols}));
+}
+
+struct Call {
+  std::span<const float> hidden;
+  Precision precision;
+  Candidates candidates;
+};
+
+// `only` of 0 means that all ids below `limit` compete.
+Call call_of(const Table& table, uintptr_t hidden, size_t count, bool fast, uintptr_t only, size_t n_only,
+             double limit) {
+  Call call{{at<const float>(hidden), count * table.spec().cols}, fast ? Precision::kFast : Precision::kHigh, {}};
+  if (only != 0) call.candidates.only = {at<const uint32_t>(only), n_only};
+  if (limit >= 0) call.candidates.limit = static_cast<uint64_t>(limit);
+  return call;
+}
+
+// out: float [count, V], or [count, n_only].
+int table_logits(const Table& table, uintptr_t hidden, size_t count, bool fast, uintptr_t only, size_t n_only,
+                 double limit, uintptr_t out) {
+  const Call call = call_of(table, hidden, count, fast, only, n_only, limit);
+  const size_t width = only != 0 ? n_only : table.spec().rows;
+  return report(table.logits(call.hidden, call.precision, call.candidates, {at<float>(out), count * width}));
+}
+
+// values: float [count, k]; indices: int32 [count, k].
+int table_top_k(const Table& table, uintptr_t hidden, size_t count, size_t k, bool fast, uintptr_t only,
+                size_t n_only, double limit, uintptr_t values, uintptr_t indices) {
+  const Call call = call_of(table, hidden, count, fast, only, n_only, limit);
+  const TopK out{at<float>(values), at<int32_t>(indices)};
+  return report(table.top_k(call.hidden, k, call.precision, call.candidates, out));
+}
+
+// Memory -----------------------------------------------------------------------------------------------------
+
+// 0 where there is no more.
+uintptr_t allocate(size_t bytes) { return reinterpret_cast<uintptr_t>(std::malloc(bytes)); }
+void release(uintptr_t address) { std::free(at<void>(address)); }
+
+// Index of the first byte in which two ranges differ; `count` if they are equal.
+size_t first_difference(uintptr_t left, uintptr_t right, size_t count) {
+  const uint8_t* a = at<const uint8_t>(left);
+  const uint8_t* b = at<const uint8_t>(right);
+  constexpr size_t kStep = 4096;   // memcmp finds the step, a loop the byte
+  size_t i = 0;
+  while (count - i >= kStep && std::memcmp(a + i, b + i, kStep) == 0) i += kStep;
+  while (i < count && a[i] == b[i]) i++;
+  return i;
+}
+
+void copy(uintptr_t to, uintptr_t from, size_t count) { std::memcpy(at<void>(to), at<const void>(from), count); }
+
+val isas() {
+  val names = val::array();
+  unsigned i = 0;
+  for (const KernelTable* kernels : kernel_tables()) names.set(i++, text(kernels->isa));
+  return names;
+}
+
+val formats() {
+  val list = val::array();
+  unsigned i = 0;
+  for (const Dtype& dtype : dtypes()) {
+    if (dtype.format < 0) continue;
+    val object = val::object();
+    object.set("name", text(dtype.name));
+    object.set("blockSize", dtype.block_size);
+    object.set("blockBytes", dtype.block_bytes);
+    list.set(i++, object);
+  }
+  return list;
+}
+
+}  // namespace
+
+EMSCRIPTEN_BINDINGS(id2vec) {
+  using emscripten::class_;
+  using emscripten::function;
+
+  function("errorCode", &error_code);
+  function("errorMessage", &error_message);
+  function("allocate", &allocate);
+  function("release", &release);
+  function("copy", &copy);
+  function("firstDifference", &first_difference);
+  function("isas", &isas);
+  function("formats", &formats);
+  function("makeTable", &make_table);
+
+  class_<Opener>("Opener")
+      .constructor<std::string, std::string, std::string>()
+      .function("openModel", &Opener::open_model)
+      .function("readDirectory", &Opener::read_directory)
+      .function("want", &Opener::want)
+      .function("setSize", &Opener::set_size)
+      .function("setMissing", &Opener::set_missing)
+      .function("feed", &Opener::feed)
+      .function("dropBytes", &Opener::drop_bytes)
+      .function("directory", &Opener::directory)
+      .function("plan", &Opener::plan)
+      .function("allocate", &Opener::allocate)
+      .function("takeVocabulary", &Opener::take_vocabulary);
+
+  class_<Table>("Table")
+      .function("planes", &table_planes)
+      .function("isa", &table_isa)
+      .function("lookup", &table_lookup)
+      .function("logits", &table_logits)
+      .function("topK", &table_top_k);
+
+  class_<Vocabulary>("Vocabulary")
+      .property("size", +[](const Vocabulary& v) { return v.size(); })
+      .property("text", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.text.data()); })
+      .property("offsets", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.offsets.data()); });
+}
+
+}  // namespace id2vec
