@@ -87,6 +87,7 @@ val directory_to_js(const Directory& directory) {
   object.set("container", text(directory.container));
   object.set("files", array_of(directory.files, text));
   object.set("tensors", array_of(directory.tensors, [&](const Tensor& t) { return tensor_to_js(t, directory); }));
+  object.set("skipped", array_of(directory.skipped, text));
   object.set("metadata", array_of(directory.metadata, [](const auto& entry) {
     val pair = val::array();
     pair.set(0, entry.first);
@@ -110,7 +111,6 @@ std::string_view conversion_name(Conversion conversion) {
   switch (conversion) {
     case Conversion::kNone: return "none";
     case Conversion::kStrided: return "strided";
-    case Conversion::kDeflated: return "deflated";
     case Conversion::kInline: return "inline";
   }
   return "none";
@@ -209,6 +209,18 @@ class Opener {
     object.set("offset", number(want.offset));
     object.set("length", number(want.length));
     object.set("optional", want.optional);
+    return object;
+  }
+
+  // Where the bytes of a virtual file come from ({archive, offset, bytes, inflated}); null for an ordinary file.
+  val deflated(const std::string& file) const {
+    const DeflatedRange* range = files_.deflated(file);
+    if (range == nullptr) return val::null();
+    val object = val::object();
+    object.set("archive", range->archive);
+    object.set("offset", number(range->offset));
+    object.set("bytes", number(range->bytes));
+    object.set("inflated", number(range->inflated));
     return object;
   }
 
@@ -394,6 +406,7 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("openModel", &Opener::open_model)
       .function("readDirectory", &Opener::read_directory)
       .function("want", &Opener::want)
+      .function("deflated", &Opener::deflated)
       .function("setSize", &Opener::set_size)
       .function("setMissing", &Opener::set_missing)
       .function("feed", &Opener::feed)
