@@ -44,8 +44,13 @@ struct OpenOptions {
   std::string head;                 // overrides the head's name; empty: by role
 };
 
-// A role that was resolved: "embedding", "head", "positions", "token_types", "norm_weight", "norm_bias",
-// "projection", "projection_bias", "head_bias", "mapping", "weights", …
+// A role that was resolved. The names, and the shapes that src/stage expects under them (d: the width of the
+// first layer, r: the width of a row, r = d where there is no projection):
+//   embedding [V, r] · head [V, r], where it is a tensor of its own · head_bias [V]
+//   positions [P, d or r] · token_types [T, d or r] · norm_weight, norm_bias [d or r]
+//   projection [d, r] (as a linear layer stores it: x · projectionᵀ) · projection_bias [d]
+//   head_projection [r, d] · head_projection_bias [r] · head_norm_weight, head_norm_bias [r]
+//   per_layer [V', layers · width] (Gemma 3n) · mapping [ids] · weights [ids] (static embeddings)
 struct Role {
   std::string role;
   TableSource source;
