@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/status.h"
 #include "formats/catalog.h"
 
 namespace id2vec {
@@ -28,10 +29,21 @@ struct Tensor {
   bool big_endian = false;           // npy `>f4` and friends
   std::vector<uint8_t> inline_bytes; // ONNX typed fields: the elements themselves, where no contiguous file range holds them
 
+  // Π shape. Readers have checked that it does not wrap.
   uint64_t elements() const;
 };
 
-using MetadataValue = std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<double>, std::vector<std::string>>;
+// The bytes of a contiguous tensor: Π shape / block_size · block_bytes. kMalformed where the product wraps or the
+// last dimension (the row) is no whole number of blocks. `where` begins the error sentence ("model.gguf").
+Result<uint64_t> tensor_bytes(std::string_view where, const Tensor& tensor);
+
+// An array that is too long to be kept as metadata (merges, precompiled tables): only its length is known.
+struct ArrayLength {
+  uint64_t length = 0;
+};
+
+using MetadataValue = std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<double>,
+                                   std::vector<std::string>, ArrayLength>;
 
 // Pieces of the vocabulary in one blob: piece i is text.substr(offsets[i], offsets[i + 1] - offsets[i]).
 struct Vocabulary {
@@ -73,8 +85,11 @@ struct Directory {
   std::vector<RoleHint> hints;       // most certain first; empty where the container has no graph
   // Entries that the container holds but id2vec cannot use ("words: object arrays are not read"), in sentences.
   std::vector<std::string> skipped;
+  std::vector<std::string> warnings;   // where a file contradicts itself without harm, in sentences
 
   const Tensor* find(std::string_view name) const;
+  // Index of a file's name in `files`, added if it is new.
+  uint32_t file_index(std::string_view name);
   // Typed look-ups of metadata; fallback where the key is absent or of another kind.
   double number(std::string_view key, double fallback) const;
   std::string_view text(std::string_view key, std::string_view fallback) const;

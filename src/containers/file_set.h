@@ -10,7 +10,8 @@
 //     Result<ModelPlan> plan = open_model(files, options);
 //     if (plan.status().code() != Code::kNeedBytes) return plan;
 //     const Want& want = files.want();
-//     … read want.length bytes at want.offset of want.file, then files.feed(…); or files.set_missing(want.file)
+//     … where want.length is 0: find out the size of want.file, then files.set_size(…) or files.set_missing(…)
+//     … else read want.suggested (at least want.length) bytes at want.offset into files.feed(…)
 //   }
 //
 // A compressed entry of an archive (npz, a re-packed PyTorch zip) is a *virtual file*: the reader declares "this name
@@ -20,8 +21,9 @@
 // follows. It stops after `inflated` bytes, and a stream that ends earlier is an error of the driver ("truncated").
 // Weights are loaded the same way: a Directory names virtual files in `files` like the ordinary ones.
 //
-// Ranges that readers ask for are checked against the file's size (once it is known) before they are wanted, so
-// a header that lies about a length fails with kTruncated and never becomes an allocation.
+// The size of a file is wanted before any of its bytes, and every range is checked against it, so a header that
+// lies about a length fails with kTruncated and never becomes an allocation. A driver may feed bytes that nobody
+// asked for (the first piece of a file along with its size, or a whole file).
 #pragma once
 
 #include <cstdint>
@@ -33,6 +35,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/buffer.h"
 #include "core/bytes.h"
 #include "core/status.h"
 
@@ -42,6 +45,7 @@ struct Want {
   std::string file;
   uint64_t offset = 0;
   uint64_t length = 0;     // 0: only the size of the file (or that it is missing) is wanted
+  uint64_t suggested = 0;  // ≥ length: reading this much keeps the work linear in the size of the header
   bool optional = false;   // the reader goes on without this file if it is missing
 };
 
@@ -68,25 +72,23 @@ class FileSet {
   // Exactly `length` contiguous bytes at `offset`; valid until the next feed() or drop() of that file.
   // kTruncated if they pass the end of the file.
   Result<Bytes> read(std::string_view file, uint64_t offset, uint64_t length);
+  // The bytes that are there already, from `offset` on without a gap: a reader that does not know how long its
+  // header is walks through these and calls read() where they end.
+  Bytes available(std::string_view file, uint64_t offset) const;
 
   // Declares a virtual file; doing so again is harmless. From now on size(name) is range.inflated.
-  void declare_deflated(const std::string& name, DeflatedRange range) {
-    files_[name].size = range.inflated;
-    deflated_.insert_or_assign(name, std::move(range));
-  }
+  void declare_deflated(const std::string& name, DeflatedRange range);
 
   // Driver's side --------------------------------------------------------------------------------------------
   // What the last kNeedBytes was about.
   const Want& want() const { return want_; }
   // Where a virtual file comes from; null for an ordinary file.
-  const DeflatedRange* deflated(std::string_view file) const {
-    const auto found = deflated_.find(file);
-    return found == deflated_.end() ? nullptr : &found->second;
-  }
+  const DeflatedRange* deflated(std::string_view file) const;
   void set_size(std::string_view file, uint64_t size);
   void set_missing(std::string_view file);
   // Reserves room for a range and returns where to put its bytes: valid until the next call on this FileSet.
-  // Ranges may extend one that is there already (they are joined when they touch).
+  // Ranges may extend or overlap those that are there already (they are joined when they touch).
+  // kInvalidArgument past the end of the file, kLimit past limits::kHeldBytes, kOutOfMemory.
   Result<MutableBytes> feed(std::string_view file, uint64_t offset, uint64_t length);
   // Frees the bytes of every file (sizes stay known).
   void drop_bytes();
@@ -96,19 +98,26 @@ class FileSet {
  private:
   struct Segment {
     uint64_t offset = 0;
-    std::vector<uint8_t> bytes;
+    Buffer bytes;
+    uint64_t end() const { return offset + bytes.size(); }
   };
   struct File {
     std::optional<uint64_t> size;
     bool missing = false;
     std::vector<Segment> segments;  // sorted by offset, disjoint, never touching
   };
-  Status need(std::string_view file, uint64_t offset, uint64_t length, bool optional);
+  Status need(Want want);
+  File& entry(std::string_view file);
+  // Makes one segment out of [offset, end) and every segment that it touches; null where memory is short.
+  static Segment* join_segments(File& file, uint64_t offset, uint64_t end);
 
   std::string root_;
   std::map<std::string, File, std::less<>> files_;
   std::map<std::string, DeflatedRange, std::less<>> deflated_;
   Want want_;
 };
+
+// A name that a header may use for a sibling file: relative, without "..", a scheme, a query or a drive letter.
+bool is_sibling_name(std::string_view name);
 
 }  // namespace id2vec

@@ -9,12 +9,41 @@
 namespace id2vec::limits {
 
 // Any container ------------------------------------------------------------------------------------------------
+// Bytes of headers held at once. The largest headers seen are about 20 MB (262 k tokens with merges); safetensors
+// itself stops at 100 MB.
+constexpr uint64_t kHeldBytes = uint64_t{128} << 20;
+// What the first request for a file asks for: most safetensors and small GGUF headers fit, in one round trip.
+constexpr uint64_t kFirstRequest = uint64_t{256} << 10;
+// How many bytes of a file decide which container it is.
+constexpr uint64_t kDetectionBytes = uint64_t{64} << 10;
+// Files of one model. The largest published checkpoints have a few hundred shards.
+constexpr size_t kFiles = 4096;
+// Metadata entries. GGUF files have about 30 to 60, a config.json with its label lists a few thousand.
+constexpr size_t kMetadataEntries = 1 << 16;
+// Arrays of metadata with more elements are counted, not kept.
+constexpr size_t kKeptArray = 256;
 // Tensors of one model: the largest mixtures of experts published so far have about 100,000.
 constexpr size_t kTensors = 1 << 20;
 // Dimensions of one tensor: convolution weights have 5, ggml allows 4; numpy's own limit is 64.
 constexpr size_t kDimensions = 8;
 // Bytes of a tensor's name. ggml stops at 64; dotted names of nested checkpoints are a few hundred.
 constexpr size_t kNameBytes = 4096;
+
+// JSON ---------------------------------------------------------------------------------------------------------
+// Levels of nesting: one bit per level in a 64-bit mask.
+constexpr int kJsonDepth = 64;
+// Levels of config.json that become metadata (text_config.rope_scaling.factor has three).
+constexpr int kConfigDepth = 6;
+// Bytes of a config.json or of an index of shards. The index of the largest checkpoints has about 10 MB.
+constexpr uint64_t kJsonBytes = uint64_t{64} << 20;
+
+// GGUF ---------------------------------------------------------------------------------------------------------
+// Alignment of the data section. Writers use 32; nobody is served by more than a large page.
+constexpr uint64_t kGgufAlignment = uint64_t{1} << 21;
+
+// safetensors --------------------------------------------------------------------------------------------------
+// Bytes of the JSON header: the format's own rule.
+constexpr uint64_t kSafetensorsHeaderBytes = 100'000'000;
 
 // zip (PyTorch, npz) -------------------------------------------------------------------------------------------
 // Bytes of a central directory, about 100 per entry: room for half a million entries.

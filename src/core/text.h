@@ -2,7 +2,9 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -10,46 +12,50 @@
 
 namespace id2vec {
 
-inline void append_text(std::string& to, std::string_view text) { to += text; }
+// One part of a sentence: text or a number. Refers to its text, so it is used up within the call it is made
+// for.
+class Piece {
+ public:
+  Piece(std::string_view text) : text_(text) {}
+  Piece(const std::string& text) : text_(text) {}
+  Piece(const char* text) : text_(text) {}
+  template <std::integral T>
+  Piece(T value)
+      : magnitude_(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value)),
+        kind_(value < 0 ? Kind::kNegative : Kind::kNumber) {}
 
-inline void append_text(std::string& to, std::integral auto number) {
-  char digits[20];
-  size_t at = sizeof digits;
-  bool negative = false;
-  if constexpr (std::signed_integral<decltype(number)>) negative = number < 0;
-  uint64_t rest = negative ? 0 - static_cast<uint64_t>(number) : static_cast<uint64_t>(number);
-  do digits[--at] = static_cast<char>('0' + rest % 10);
-  while ((rest /= 10) != 0);
-  if (negative) to += '-';
-  to.append(digits + at, sizeof digits - at);
-}
+  void append_to(std::string& out) const;
+
+ private:
+  enum class Kind : uint8_t { kText, kNumber, kNegative };
+  std::string_view text_;
+  uint64_t magnitude_ = 0;
+  Kind kind_ = Kind::kText;
+};
+
+std::string join(std::initializer_list<Piece> pieces);
+Status fail_with(Code code, std::initializer_list<Piece> pieces);
 
 template <class... Parts>
 std::string concat(const Parts&... parts) {
-  std::string text;
-  (append_text(text, parts), ...);
-  return text;
+  return join({Piece(parts)...});
 }
 
 // A Status whose sentence is the concatenation of `parts`.
 template <class... Parts>
 Status fail(Code code, const Parts&... parts) {
-  return Status(code, concat(parts...));
+  return fail_with(code, {Piece(parts)...});
 }
 
-// A name out of a file, fit for a sentence: in single quotes, control characters as '?', at most 80 bytes (cut
-// between UTF-8 sequences).
-inline std::string quoted(std::string_view name) {
-  constexpr size_t kLongest = 80;
-  const bool cut = name.size() > kLongest;
-  if (cut) {
-    size_t end = kLongest;
-    while (end > 0 && (static_cast<uint8_t>(name[end]) & 0xC0) == 0x80) --end;
-    name = name.substr(0, end);
-  }
-  std::string text = "'";
-  for (const char c : name) text += static_cast<uint8_t>(c) < 0x20 || c == 0x7F ? '?' : c;
-  return text + (cut ? "…'" : "'");
-}
+// A name out of a file, fit for a sentence: in single quotes, with '?' for what is not printable or no UTF-8,
+// at most about 80 bytes (cut between UTF-8 sequences).
+std::string quoted(std::string_view name);
+
+// Bytes of the well-formed UTF-8 sequence at the start of `text`; 0 if there is none.
+size_t utf8_sequence(std::string_view text);
+// True if every byte belongs to a well-formed UTF-8 sequence (no overlong forms, no surrogates, ≤ U+10FFFF).
+bool valid_utf8(std::string_view text);
+// Appends a code point (≤ U+10FFFF, no surrogate).
+void append_utf8(std::string& out, uint32_t code_point);
 
 }  // namespace id2vec

@@ -1,0 +1,68 @@
+#include "containers/directory.h"
+
+#include <optional>
+
+#include "core/bytes.h"
+#include "core/text.h"
+
+namespace id2vec {
+
+uint64_t Tensor::elements() const {
+  uint64_t product = 1;
+  for (const uint64_t size : shape) product *= size;
+  return product;
+}
+
+Result<uint64_t> tensor_bytes(std::string_view where, const Tensor& tensor) {
+  std::optional<uint64_t> elements = 1;
+  for (const uint64_t size : tensor.shape) {
+    if (elements) elements = checked_mul(*elements, size);
+  }
+  const uint32_t block = tensor.dtype->block_size;
+  const uint64_t row = tensor.shape.empty() ? 1 : tensor.shape.back();
+  if (row % block != 0) {
+    return fail(Code::kMalformed, where, ": tensor ", quoted(tensor.name), " has rows of ", row,
+                " weights, but ", tensor.dtype->name, " stores blocks of ", block);
+  }
+  const std::optional<uint64_t> bytes =
+      elements ? checked_mul(*elements / block, tensor.dtype->block_bytes) : std::nullopt;
+  if (!bytes)
+    return fail(Code::kMalformed, where, ": the dimensions of tensor ", quoted(tensor.name),
+                " multiply to more than 64 bits can hold");
+  return *bytes;
+}
+
+const Tensor* Directory::find(std::string_view name) const {
+  for (const Tensor& tensor : tensors) {
+    if (tensor.name == name) return &tensor;
+  }
+  return nullptr;
+}
+
+uint32_t Directory::file_index(std::string_view name) {
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (files[i] == name) return static_cast<uint32_t>(i);
+  }
+  files.emplace_back(name);
+  return static_cast<uint32_t>(files.size() - 1);
+}
+
+double Directory::number(std::string_view key, double fallback) const {
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) return fallback;
+  const MetadataValue& value = found->second;
+  if (const auto* number = std::get_if<double>(&value)) return *number;
+  if (const auto* number = std::get_if<uint64_t>(&value)) return static_cast<double>(*number);
+  if (const auto* number = std::get_if<int64_t>(&value)) return static_cast<double>(*number);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? 1 : 0;
+  return fallback;
+}
+
+std::string_view Directory::text(std::string_view key, std::string_view fallback) const {
+  const auto found = metadata.find(key);
+  if (found == metadata.end()) return fallback;
+  const auto* text = std::get_if<std::string>(&found->second);
+  return text == nullptr ? fallback : std::string_view(*text);
+}
+
+}  // namespace id2vec
