@@ -1,5 +1,5 @@
-// A growable array of plain values whose growth can fail without an abort: the standard containers call abort()
-// where exceptions are off and memory is out. Elements that growth adds are zero.
+// A growable array of plain values whose growth can fail without an abort: the standard containers call
+// abort() where exceptions are off and memory is out. Elements that growth adds are zero.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,11 @@ class Array {
 
   // Grows by half of what is there at least, so that a sequence of growths costs linear time.
   [[nodiscard]] bool resize(size_t count) {
-    if (count > capacity_ && !reserve(count > capacity_ + capacity_ / 2 ? count : capacity_ + capacity_ / 2)) {
+    if (count > capacity_ &&
+        !reserve(count > capacity_ + capacity_ / 2 ? count : capacity_ + capacity_ / 2)) {
       if (!reserve(count)) return false;
     }
-    if (count > size_) std::memset(data_ + size_, 0, (count - size_) * sizeof(T));
+    if (count > size_) std::memset(static_cast<void*>(data_ + size_), 0, (count - size_) * sizeof(T));
     size_ = count;
     return true;
   }

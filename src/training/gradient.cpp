@@ -2,38 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
-#include <string>
+
+#include "core/text.h"
+#include "training/vector.h"
 
 namespace id2vec {
 namespace {
 
 Status out_of_memory(const char* what) {
-  return {Code::kOutOfMemory, std::string("no memory left for ") + what + "; the call changed nothing"};
-}
-
-bool all_finite(std::span<const float> values) {
-  // x · 0 is 0 for every finite x and NaN for the others: one sum, no branch per value.
-  float sum = 0;
-  for (const float value : values) sum += value * 0.0f;
-  return sum == 0.0f;
+  return fail(Code::kOutOfMemory, "no memory left for ", what, "; the call changed nothing");
 }
 
 Status require_length(const char* what, size_t got, size_t wanted) {
   if (got == wanted) return {};
-  return {Code::kInvalidArgument, std::string(what) + " has " + std::to_string(got) + " values where " +
-                                      std::to_string(wanted) + " are needed"};
+  return fail(Code::kInvalidArgument, what, " has ", got, " values where ", wanted, " are needed");
 }
 
 Status require_finite(const char* what, std::span<const float> values) {
   if (all_finite(values)) return {};
-  const auto bad = std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
-  return {Code::kInvalidArgument, std::string(what) + " holds a value that is not finite, at index " +
-                                      std::to_string(bad - values.begin()) +
-                                      "; lower the learning rate or clip before accumulating"};
-}
-
-void add_scaled(float* __restrict to, const float* __restrict from, float coefficient, uint32_t count) {
-  for (uint32_t column = 0; column < count; ++column) to[column] += coefficient * from[column];
+  const auto bad =
+      std::find_if(values.begin(), values.end(), [](float value) { return !std::isfinite(value); });
+  return fail(Code::kInvalidArgument, what, " holds a value that is not finite, at index ",
+              bad - values.begin(), "; lower the learning rate or clip before accumulating");
 }
 
 }  // namespace
@@ -52,14 +42,14 @@ Status RowGradient::check(const Rows& rows) const {
     ID2VEC_RETURN_IF_ERROR(require_length("the gradient of the rows", rows.values.size(), sources * cols_));
     for (size_t t = 0; t < count; ++t) {
       if (rows.sources[t] < sources) continue;
-      return {Code::kOutOfRange, "source " + std::to_string(rows.sources[t]) + " at position " + std::to_string(t) +
-                                     " is not below the number of gradient rows, " + std::to_string(sources)};
+      return fail(Code::kOutOfRange, "source ", rows.sources[t], " at position ", t,
+                  " is not below the number of gradient rows, ", sources);
     }
   }
   for (size_t t = 0; t < count; ++t) {
     if (rows.ids[t] < rows_) continue;
-    return {Code::kOutOfRange, "id " + std::to_string(rows.ids[t]) + " at position " + std::to_string(t) +
-                                   " is outside the vocabulary of " + std::to_string(rows_) + " rows"};
+    return fail(Code::kOutOfRange, "id ", rows.ids[t], " at position ", t, " is outside the vocabulary of ",
+                rows_, " rows");
   }
   return require_finite("the gradient", rows.values);
 }
@@ -143,8 +133,8 @@ Status RowGradient::check_finite() const {
   for (size_t slot = 0; slot < touched(); ++slot) {
     if (all_finite(values_.span().subspan(slot * cols_, cols_))) continue;
     const size_t id = dense_ ? slot : map_.ids()[slot];
-    return {Code::kInvalidArgument, "the accumulated gradient of row " + std::to_string(id) +
-                                        " is not finite; nothing was updated: call zeroGrad() and lower the loss scale"};
+    return fail(Code::kInvalidArgument, "the accumulated gradient of row ", id,
+                " is not finite; nothing was updated: call zeroGrad() and lower the loss scale");
   }
   return {};
 }

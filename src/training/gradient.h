@@ -2,9 +2,9 @@
 //
 //   ∂L/∂E[i] = Σ_{t : id_t = i} ∂L/∂X[t]          rows that no id names are exactly zero and are not stored
 //
-// Sums run in the order of the calls and, inside a call, of t; so equal calls give equal bits. Any other order of
-// the n summands of a weight differs by at most 2 (n − 1) · 2⁻²⁴ · Σ|summand| (float32 sums). A tied head touches
-// every row; the gradient is then held densely.
+// Sums run in the order of the calls and, inside a call, of t; so equal calls give equal bits. Any other
+// order of the n summands of a weight differs by at most 2 (n − 1) · 2⁻²⁴ · Σ|summand| (float32 sums). A tied
+// head touches every row; the gradient is then held densely.
 #pragma once
 
 #include <span>
@@ -22,14 +22,14 @@ class RowGradient {
 
   // Row ids[t] += coefficients[t] · values[sources[t]].
   struct Rows {
-    std::span<const uint32_t> ids;           // [N]
-    std::span<const float> values;           // [M, d], M = N where `sources` is empty
-    std::span<const float> coefficients{};   // [N], or empty: 1
-    std::span<const uint32_t> sources{};     // [N], each < M, or empty: t
-    bool scale_by_frequency = false;         // divide by the count of the id in this call
+    std::span<const uint32_t> ids;          // [N]
+    std::span<const float> values;          // [M, d], M = N where `sources` is empty
+    std::span<const float> coefficients{};  // [N], or empty: 1
+    std::span<const uint32_t> sources{};    // [N], each < M, or empty: t
+    bool scale_by_frequency = false;        // divide by the count of the id in this call
   };
-  // kOutOfRange for an id ≥ V, kInvalidArgument for shapes that do not fit and for values that are not finite,
-  // kOutOfMemory; the gradient is then as it was.
+  // kOutOfRange for an id ≥ V, kInvalidArgument for shapes that do not fit and for values that are not
+  // finite, kOutOfMemory; the gradient is then as it was.
   Status add(const Rows& rows);
 
   // Makes every row present, so that row(id) is never null afterwards. kOutOfMemory leaves it as it was.
@@ -66,8 +66,8 @@ class RowGradient {
   uint32_t cols_;
   int64_t padding_id_;
   bool dense_ = false;
-  RowMap map_;              // empty while dense
-  Array<float> values_;     // [slots, d], or [V, d] while dense
+  RowMap map_;           // empty while dense
+  Array<float> values_;  // [slots, d], or [V, d] while dense
 };
 
 }  // namespace id2vec

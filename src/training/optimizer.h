@@ -1,5 +1,6 @@
-// Optimizers that move only the rows that a step touched ("lazy"), so that rare tokens do not shrink while they
-// are away. g is the gradient of a row, w the row, all operations element-wise in float32; λ is weight_decay.
+// Optimizers that move only the rows that a step touched ("lazy"), so that rare tokens do not shrink while
+// they are away. g is the gradient of a row, w the row, all operations element-wise in float32; λ is
+// weight_decay.
 //
 //   sgd              w −= lr (g + λw)
 //   momentum         b = μ b + (g + λw);                      w −= lr b
@@ -9,10 +10,10 @@
 //                    w −= lr · m̂ / (√v̂ + ε),  m̂ = m / (1 − β₁ᵗ),  v̂ = v / (1 − β₂ᵗ)
 //   adamw            w −= lr λ w first (decoupled), then adam with g' = g
 //
-// Sources: Duchi et al. 2011 (Adagrad); FBGEMM's EXACT_ROWWISE_ADAGRAD; Kingma and Ba 2015, algorithm 1 (Adam);
-// Loshchilov and Hutter 2019 (AdamW). t is the number of steps of the optimizer, as in PyTorch's SparseAdam;
-// with `per_row_steps` it is the number of steps in which this row was touched. In dense mode every row moves in
-// every step, untouched ones with g = 0: what a naive implementation does.
+// Sources: Duchi et al. 2011 (Adagrad); FBGEMM's EXACT_ROWWISE_ADAGRAD; Kingma and Ba 2015, algorithm 1
+// (Adam); Loshchilov and Hutter 2019 (AdamW). t is the number of steps of the optimizer, as in PyTorch's
+// SparseAdam; with `per_row_steps` it is the number of steps in which this row was touched. In dense mode
+// every row moves in every step, untouched ones with g = 0: what a naive implementation does.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +40,12 @@ struct OptimizerOptions {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   double weight_decay = 0;
-  double initial_accumulator = 0;   // s before the first step (the two Adagrads)
-  double clip_norm = 0;             // scales the whole gradient down to this L2 norm; 0: off
-  double clip_value = 0;            // clamps every component to ± this; 0: off; applied before clip_norm
-  double max_norm = 0;              // after a step, touched rows longer than this are scaled back to it; 0: off
+  double initial_accumulator = 0;  // s before the first step (the two Adagrads)
+  double clip_norm = 0;            // scales the whole gradient down to this L2 norm; 0: off
+  double clip_value = 0;           // clamps every component to ± this; 0: off; applied before clip_norm
+  double max_norm = 0;  // after a step, touched rows longer than this are scaled back to it; 0: off
   bool dense = false;
-  bool per_row_steps = false;       // lazy Adam and AdamW only
+  bool per_row_steps = false;  // lazy Adam and AdamW only
 };
 
 class Optimizer {
@@ -52,20 +53,23 @@ class Optimizer {
   // kInvalidArgument names the option, its value and the range it must lie in.
   static Result<Optimizer> create(const OptimizerOptions& options, uint64_t rows, uint32_t cols);
 
-  // Applies `gradient` to `weights` [V, d] and counts one step. All memory is reserved and the gradient is checked
-  // before anything moves: after an error, weights and state are as before. Row `padding_id` of the gradient stays.
+  // Applies `gradient` to `weights` [V, d] and counts one step. All memory is reserved and the gradient is
+  // checked before anything moves: after an error, weights and state are as before. Row `padding_id` of the
+  // gradient stays.
   Status step(RowGradient& gradient, float* weights);
 
   uint64_t steps() const { return steps_; }
   // Bytes of optimizer state, proportional to the rows that were ever touched (to V in dense mode).
   uint64_t state_bytes() const;
-  size_t state_rows() const { return options_.dense ? static_cast<size_t>(dense_ready_ ? rows_ : 0) : map_.size(); }
+  size_t state_rows() const {
+    return options_.dense ? static_cast<size_t>(dense_ready_ ? rows_ : 0) : map_.size();
+  }
   const OptimizerOptions& options() const { return options_; }
   double learning_rate() const { return options_.learning_rate; }
   Status set_learning_rate(double learning_rate);
 
-  // State as bytes, little-endian: see optimizer_state.cpp for the layout. restore() refuses, before it changes
-  // anything, a state of another kind, shape or length.
+  // State as bytes, little-endian: see optimizer_state.cpp for the layout. restore() refuses, before it
+  // changes anything, a state of another kind, shape or length.
   Status save(Array<uint8_t>& bytes) const;
   Status restore(Bytes bytes);
 
@@ -74,7 +78,9 @@ class Optimizer {
       : options_(options), rows_(rows), cols_(cols) {}
 
   // Floats of state per row in each of the two arrays.
-  struct StateWidths { size_t first, second; };
+  struct StateWidths {
+    size_t first, second;
+  };
   StateWidths widths() const;
   bool has_row_steps() const;
   Status reserve_state(std::span<const uint32_t> ids);
@@ -87,10 +93,10 @@ class Optimizer {
   uint32_t cols_;
   uint64_t steps_ = 0;
   bool dense_ready_ = false;
-  RowMap map_;                  // lazy: id → slot
-  Array<float> first_;          // momentum buffer, sum of squares, or m
-  Array<float> second_;         // v
-  Array<uint32_t> row_steps_;   // per-row step counts, where asked for
+  RowMap map_;                 // lazy: id → slot
+  Array<float> first_;         // momentum buffer, sum of squares, or m
+  Array<float> second_;        // v
+  Array<uint32_t> row_steps_;  // per-row step counts, where asked for
 };
 
 }  // namespace id2vec

@@ -83,7 +83,7 @@ class RowMap {
   }
 
   Array<uint32_t> ids_;
-  Array<uint32_t> table_;   // slot + 1, or 0 where empty; a power of two in size
+  Array<uint32_t> table_;  // slot + 1, or 0 where empty; a power of two in size
 };
 
 }  // namespace id2vec
