@@ -1,7 +1,9 @@
 #include "core/decimal.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 
 namespace id2vec {
@@ -9,13 +11,21 @@ namespace {
 
 using Wide = unsigned __int128;
 
-constexpr int kExactPower = 27;       // 5^27 is the largest power of five that fits in 64 bits
-constexpr int kMostDigits = 19;       // 10^19 − 1 fits in 64 bits
-constexpr int64_t kPowerCap = 10000;  // beyond this every double is 0 or infinite; keeps the arithmetic small
+constexpr int kExactPower = 27;      // 5^27 is the largest power of five that fits in 64 bits
+constexpr int kExactDouble = 22;     // 10^22 is the largest power of ten that a double holds exactly
+constexpr int kMostDigits = 19;      // 10^19 − 1 fits in 64 bits
+constexpr int64_t kPowerCap = 1000;  // with 19 digits, every double beyond this is 0 or infinite
 
 uint64_t power_of_five(int exponent) {
   uint64_t power = 1;
   while (exponent-- > 0) power *= 5;
+  return power;
+}
+
+// 10^exponent, exact for exponents up to 22.
+double power_of_ten(int exponent) {
+  double power = 1;
+  while (exponent-- > 0) power *= 10;
   return power;
 }
 
@@ -39,9 +49,11 @@ double scale(uint64_t digits, int64_t exponent) {
                         : exponent < -kExactPower ? -kExactPower
                                                   : exponent;
   double value = scale_exact(digits, static_cast<int>(exact));
-  for (int64_t rest = exponent - exact; rest > 0 && value < std::numeric_limits<double>::infinity(); --rest)
-    value *= 10;
-  for (int64_t rest = exponent - exact; rest < 0 && value > 0; ++rest) value /= 10;
+  for (int64_t rest = exponent - exact; rest != 0;) {
+    const int step = static_cast<int>(std::min<int64_t>(std::abs(rest), kExactDouble));
+    value = rest > 0 ? value * power_of_ten(step) : value / power_of_ten(step);
+    rest += rest > 0 ? -step : step;
+  }
   return value;
 }
 
@@ -85,7 +97,7 @@ std::optional<double> parse_decimal(std::string_view text) {
     int64_t power = 0;
     const size_t start = at;
     for (; at < text.size() && text[at] >= '0' && text[at] <= '9'; ++at) {
-      if (power < kPowerCap * kPowerCap) power = power * 10 + (text[at] - '0');
+      if (power < INT32_MAX) power = power * 10 + (text[at] - '0');
     }
     if (at == start) return std::nullopt;
     exponent += down ? -power : power;
