@@ -4,6 +4,7 @@
 
 #include "core/half.h"
 #include "formats/format.h"
+#include "formats/nibbles.h"
 
 namespace id2vec {
 
@@ -19,9 +20,7 @@ struct Q4_0 {
   };
   static_assert(sizeof(Block) == 18);
 
-  static constexpr int32_t quant(const Block& block, size_t i) {
-    return (block.q[i % 16] >> (i / 16 * 4) & 15) - 8;
-  }
+  static constexpr int32_t quant(const Block& block, size_t i) { return split_nibble<16>(block.q, i) - 8; }
   static constexpr Affine affine(const Block& block, size_t) { return {f16_to_float(block.scale), 0}; }
   static constexpr float value(const Block& block, size_t i) { return group_value<Q4_0>(block, i); }
 };

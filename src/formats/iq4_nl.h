@@ -1,0 +1,30 @@
+// IQ4_NL: 32 weights share one f16 scale. weight[i] = scale · level[nibble[i]], 16 uneven levels.
+// Low nibbles of q[0…15] are weights 0…15, high nibbles are weights 16…31.
+#pragma once
+
+#include "core/half.h"
+#include "formats/format.h"
+#include "formats/nibbles.h"
+
+namespace id2vec {
+
+struct IQ4_NL {
+  static constexpr std::string_view kName = "IQ4_NL";
+  static constexpr int32_t kGgmlType = 20;
+  static constexpr size_t kBlockSize = 32, kGroupSize = 32;
+  static constexpr int32_t kQuantMin = -127, kQuantMax = 113;
+  static constexpr bool kHasOffset = false;
+  struct Block {
+    uint16_t scale;
+    uint8_t q[16];
+  };
+  static_assert(sizeof(Block) == 18);
+
+  static constexpr int32_t quant(const Block& block, size_t i) {
+    return kIq4Levels[split_nibble<16>(block.q, i)];
+  }
+  static constexpr Affine affine(const Block& block, size_t) { return {f16_to_float(block.scale), 0}; }
+  static constexpr float value(const Block& block, size_t i) { return group_value<IQ4_NL>(block, i); }
+};
+
+}  // namespace id2vec
