@@ -12,6 +12,7 @@ namespace id2vec {
 
 // Where a table's bytes lie. A ggml-style format has its scales inside its blocks and uses plane 0 alone; an
 // affine integer format keeps quants, scales and offsets (zero points or biases) as the file has them: apart.
+// Rows are aligned as their blocks are: data and row_bytes are multiples of alignof(Block).
 struct Plane {
   const uint8_t* data = nullptr;
   size_t row_bytes = 0;
@@ -24,26 +25,40 @@ struct TableView {
   uint32_t group_size = 0;          // affine formats: weights per scale; 0 elsewhere
 };
 
+// Which rows a call of dot() is about: rows ids[i], or first + i where there are no ids.
+struct RowSet {
+  uint64_t first = 0;
+  size_t count = 0;
+  const uint32_t* ids = nullptr;
+
+  uint64_t operator[](size_t i) const { return ids != nullptr ? ids[i] : first + i; }
+  RowSet slice(size_t from, size_t n) const {
+    return {first + from, n, ids != nullptr ? ids + from : nullptr};
+  }
+};
+
 // N hidden vectors prepared for one call of logits: in float, and (for integer kernels) quantized once per group
-// into one or two int8 planes. Filled by KernelTable::prepare; lives in scratch memory of the caller.
+// to int16 or int8. The scratch is filled by prepare() and lives in memory of the caller.
 struct Activations {
   const float* hidden = nullptr;    // [N, d]
   size_t count = 0;                 // N
-  uint32_t cols = 0;                // d
   const uint8_t* scratch = nullptr; // layout private to the kernels of one instruction set and format
 };
 
+// kHigh keeps activations in float or at 16 bits per group, kFast at 8 bits where that is faster.
 enum class Precision : uint8_t { kHigh, kFast };
 
 struct FormatKernels {
   // out[i·d … ] = dequantized row ids[i], for i < count. Bit-exact with the format's value().
   void (*gather)(const TableView& table, const uint32_t* ids, size_t count, float* out) = nullptr;
-  // Bytes of scratch that prepare() fills for `count` vectors of width `cols`; 0 where none is needed.
-  size_t (*scratch_bytes)(uint32_t cols, size_t count, Precision precision) = nullptr;
-  void (*prepare)(const float* hidden, uint32_t cols, size_t count, Precision precision, uint8_t* scratch) = nullptr;
-  // out[n·stride + r] = ⟨hidden n, row first + r⟩ for n < activations.count, r < rows.
-  void (*dot)(const TableView& table, uint64_t first, size_t rows, const Activations& activations,
-              Precision precision, float* out, size_t stride) = nullptr;
+  // Bytes of scratch that prepare() fills for `count` vectors; 0 where none is needed.
+  size_t (*scratch_bytes)(const TableView& table, size_t count, Precision precision) = nullptr;
+  // scratch: 64-byte aligned.
+  void (*prepare)(const TableView& table, const float* hidden, size_t count, Precision precision,
+                  uint8_t* scratch) = nullptr;
+  // out[n·stride + i] = ⟨hidden n, row rows[i]⟩ for n < activations.count, i < rows.count.
+  void (*dot)(const TableView& table, const RowSet& rows, const Activations& activations, Precision precision,
+              float* out, size_t stride) = nullptr;
 };
 
 struct KernelTable {

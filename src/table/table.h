@@ -21,15 +21,32 @@ struct TableSpec {
   uint32_t group_size = 0;          // affine formats only
 };
 
+// Filled by top_k. Where fewer than k ids compete, the rest is −∞ with index −1.
 struct TopK {
   float* values = nullptr;          // [N, k], descending
-  int32_t* indices = nullptr;       // [N, k]
+  int32_t* indices = nullptr;       // [N, k]: ids
+  float* log_sum_exp = nullptr;     // [N]: ln Σ exp(score) over all that compete; null: not asked for
 };
 
-// Which ids compete in logits and top-k. Ids outside `limit` (rows beyond the tokenizer) and masked ids never win.
+// Which ids compete in logits and top-k. Ids ≥ limit (rows beyond the tokenizer) score −∞ and never win.
 struct Candidates {
   std::span<const uint32_t> only{}; // these ids alone, in this order; empty: all
-  uint64_t limit = UINT64_MAX;      // ids ≥ limit are left out
+  uint64_t limit = UINT64_MAX;
+};
+
+// Scores that were just computed, on their way out: scores[n · stride + i] belongs to hidden vector n and to id
+// rows[i].
+struct ScoreBlock {
+  RowSet rows;
+  size_t vectors = 0;               // N
+  float* scores = nullptr;
+  size_t stride = 0;
+};
+
+// What the output stage does to scores before they are ranked or handed out (scale, softcap, bias, mask by −∞).
+struct Finish {
+  void (*apply)(const void* context, const ScoreBlock& block) = nullptr;
+  const void* context = nullptr;
 };
 
 class Table {
@@ -44,7 +61,7 @@ class Table {
   const TableSpec& spec() const { return spec_; }
   const TableView& view() const { return view_; }
   const KernelTable& kernels() const { return *kernels_; }
-  // Where the loader writes plane `index`: rows · row_bytes bytes, rows contiguous.
+  // Where the loader writes plane `index`: rows · row_bytes bytes, rows contiguous; 64-byte aligned.
   MutableBytes plane(size_t index);
   uint64_t bytes() const;           // of all planes
 
@@ -52,18 +69,21 @@ class Table {
   Status lookup(std::span<const uint32_t> ids, std::span<float> out) const;
   // out [N, V] (or [N, candidates]) = hidden · Eᵀ, hidden [N, d].
   Status logits(std::span<const float> hidden, Precision precision, const Candidates& candidates,
-                std::span<float> out) const;
-  // The k best per vector, fused into the row loop: no [N, V] array. Ties go to the lower id; NaN never wins.
+                std::span<float> out, Finish finish = {}) const;
+  // The k best per vector, fused into the row loop: no [N, V] array. Ties go to the lower id; NaN and −∞ never
+  // win.
   Status top_k(std::span<const float> hidden, size_t k, Precision precision, const Candidates& candidates,
-               TopK out) const;
+               TopK out, Finish finish = {}) const;
 
  private:
   Table() = default;
+  const FormatKernels& format() const { return kernels_->formats[spec_.dtype->format]; }
+  Status check(std::span<const float> hidden, const Candidates& candidates) const;
+
   TableSpec spec_;
   TableView view_;
   const KernelTable* kernels_ = nullptr;
   uint8_t* memory_ = nullptr;
-  uint64_t memory_bytes_ = 0;
 };
 
 }  // namespace id2vec

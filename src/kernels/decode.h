@@ -1,0 +1,35 @@
+// The two operations written once over a function that decodes a piece of a row to floats. The scalar table is
+// made of nothing else; the SIMD tables use it for formats that are too rare to deserve code of their own.
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/kernels.h"
+
+namespace id2vec {
+
+// out[0 … count) = weights first … first + count of a row. Both numbers are multiples of the block size.
+using Decode = void (*)(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out);
+
+// A multiple of every block size. 1 KiB of floats: on the stack, in the first-level cache.
+constexpr uint32_t kPiece = 256;
+
+template <class F>
+const typename F::Block* row_blocks(const TableView& table, uint64_t row) {
+  return reinterpret_cast<const typename F::Block*>(table.planes[0].data + row * table.planes[0].row_bytes);
+}
+
+template <class F>
+void decode_values(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out) {
+  const typename F::Block* blocks = row_blocks<F>(table, row) + first / F::kBlockSize;
+  for (uint32_t i = 0; i < count; ++i) out[i] = F::value(blocks[i / F::kBlockSize], i % F::kBlockSize);
+}
+
+inline void gather_with(Decode decode, const TableView& table, const uint32_t* ids, size_t count, float* out) {
+  for (size_t i = 0; i < count; ++i) decode(table, ids[i], 0, table.cols, out + i * table.cols);
+}
+
+inline size_t no_scratch(const TableView&, size_t, Precision) { return 0; }
+inline void no_preparation(const TableView&, const float*, size_t, Precision, uint8_t*) {}
+
+}  // namespace id2vec
