@@ -2,7 +2,7 @@
 
 BUILD_PACKAGES=(cmake ninja-build clang-19 lld-19 llvm-19 python3)
 TEST_PACKAGES=(libclang-rt-19-dev libgtest-dev libsimde-dev clang-format-19 clang-tidy-19
-  chromium firefox-esr webkit2gtk-driver xvfb xauth fonts-dejavu-core)
+  chromium firefox-esr webkit2gtk-driver xvfb fonts-dejavu-core)
 
 check_node() {
   local version
