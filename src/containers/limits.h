@@ -55,6 +55,8 @@ constexpr uint64_t kDeflateRatio = 1032;
 // PyTorch ------------------------------------------------------------------------------------------------------
 // Bytes of a pickle. It holds names and numbers, about 150 bytes per tensor, no weights.
 constexpr uint64_t kPickleBytes = uint64_t{64} << 20;
+// Values of a pickle, about 20 per tensor. One takes 64 bytes of memory and at least one byte of the file.
+constexpr size_t kPickleValues = size_t{4} << 20;
 // How deep containers may be nested in a checkpoint before their tensors are named: {"state_dict": {…}} is 2.
 constexpr size_t kPickleDepth = 32;
 // Names that flattening makes may take this many bytes per byte of pickle (a long key that many nested
