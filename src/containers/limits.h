@@ -14,6 +14,8 @@ namespace id2vec::limits {
 constexpr uint64_t kHeldBytes = uint64_t{128} << 20;
 // What the first request for a file asks for: most safetensors and small GGUF headers fit, in one round trip.
 constexpr uint64_t kFirstRequest = uint64_t{256} << 10;
+// What a request asks for where weights lie behind the wanted piece.
+constexpr uint64_t kShortRequest = uint64_t{4} << 10;
 // How many bytes of a file decide which container it is.
 constexpr uint64_t kDetectionBytes = uint64_t{64} << 10;
 // Files of one model. The largest published checkpoints have a few hundred shards.

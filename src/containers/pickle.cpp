@@ -267,16 +267,24 @@ class Machine {
     return items;
   }
 
+  // Calls that return their argument's items copy them; a list that is passed again and again would grow
+  // without end from a few bytes each time.
+  Status push_copy(Kind kind, std::vector<PickleRef> items) {
+    copied_ += items.size();
+    if (copied_ > bytes_.size()) return broken("its calls copy more items than it has bytes");
+    return push_items(kind, std::move(items));
+  }
+
   Status call(PickleRef callable, PickleRef arguments) {
     if (pickle_[callable].kind != Kind::kGlobal || pickle_[arguments].kind != Kind::kSequence) {
       return broken("it calls something that is no function");
     }
     switch (pickle_[callable].global) {
       case PickleGlobal::kDict:
-        return push_items(Kind::kDict, pairs(pickle_[arguments]));
+        return push_copy(Kind::kDict, pairs(pickle_[arguments]));
       case PickleGlobal::kSequence: {
         const std::vector<PickleRef>& only = pickle_[arguments].items;
-        return push_items(Kind::kSequence, only.empty() ? only : pickle_[only[0]].items);
+        return push_copy(Kind::kSequence, only.empty() ? only : pickle_[only[0]].items);
       }
       default:
         return push_items(Kind::kCall, {callable, arguments});
@@ -465,6 +473,7 @@ class Machine {
   std::string_view where_;
   Bytes bytes_;
   size_t at_ = 0;
+  uint64_t copied_ = 0;   // items
   Pickle pickle_;
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;  // heights of the stack

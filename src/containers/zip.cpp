@@ -254,7 +254,7 @@ Result<std::vector<ZipEntry>> read_zip(FileSet& files, std::string_view file) {
 
 Result<uint64_t> zip_data_offset(FileSet& files, std::string_view file, const ZipEntry& entry) {
   const std::string name = quoted(entry.name);
-  ID2VEC_ASSIGN(Bytes local, files.read(file, entry.header_offset, kLocalBytes));
+  ID2VEC_ASSIGN(Bytes local, files.read_between(file, entry.header_offset, kLocalBytes));
   if (load_le<uint32_t>(&local[0]) != kLocalSignature) {
     return bad_archive(file, "entry ", name, " has no local header at ", entry.header_offset);
   }
@@ -265,7 +265,7 @@ Result<uint64_t> zip_data_offset(FileSet& files, std::string_view file, const Zi
   if (header_bytes > room || entry.compressed > room - header_bytes) {
     return bad_archive(file, "entry ", name, " overlaps what follows it at ", entry.end_limit);
   }
-  ID2VEC_ASSIGN(local, files.read(file, entry.header_offset, header_bytes));
+  ID2VEC_ASSIGN(local, files.read_between(file, entry.header_offset, header_bytes));
   const std::string_view local_name(reinterpret_cast<const char*>(&local[0]) + kLocalBytes, name_bytes);
   const Widened wide = widen(load_le<uint32_t>(&local[22]), load_le<uint32_t>(&local[18]), 0,
                              local.subspan(kLocalBytes + name_bytes));
