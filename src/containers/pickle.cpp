@@ -473,7 +473,7 @@ class Machine {
   std::string_view where_;
   Bytes bytes_;
   size_t at_ = 0;
-  uint64_t copied_ = 0;   // items
+  uint64_t copied_ = 0;  // items
   Pickle pickle_;
   std::vector<PickleRef> stack_;
   std::vector<size_t> marks_;  // heights of the stack

@@ -33,14 +33,16 @@ class Flattener {
     const PickleValue& call = pickle_[ref];
     switch (pickle_[call.items[0]].global) {
       case PickleGlobal::kRebuildTensor:
-      case PickleGlobal::kRebuildTensorV3: return add(ref);
+      case PickleGlobal::kRebuildTensorV3:
+        return add(ref);
       case PickleGlobal::kRebuildParameter: {
         const std::vector<PickleRef>& arguments = pickle_[call.items[1]].items;
         // A parameter of a parameter of …: one level is all that PyTorch writes.
         if (arguments.empty() || depth > limits::kPickleDepth) return {};
         return visit(arguments[0], depth + 1);
       }
-      default: return {};
+      default:
+        return {};
     }
   }
 
@@ -50,8 +52,8 @@ class Flattener {
       return fail(Code::kLimit, where_, ": more than ", limits::kTensors, " tensors");
     }
     if (name_bytes_ > (uint64_t{64} << 10) + limits::kPickleNameRatio * pickle_.bytes) {
-      return fail(Code::kLimit, where_, ": the names of its tensors take more than ", limits::kPickleNameRatio,
-                  " times the bytes of the pickle");
+      return fail(Code::kLimit, where_, ": the names of its tensors take more than ",
+                  limits::kPickleNameRatio, " times the bytes of the pickle");
     }
     tensors_.push_back({name_, ref});
     return {};
@@ -61,8 +63,8 @@ class Flattener {
   Status descend(std::string_view key, PickleRef child, size_t depth) {
     const size_t length = name_.size();
     if (length + 1 + key.size() > limits::kNameBytes) {
-      return fail(Code::kLimit, where_, ": a tensor's name is longer than ", limits::kNameBytes, " bytes: ",
-                  quoted(name_), " …");
+      return fail(Code::kLimit, where_, ": a tensor's name is longer than ", limits::kNameBytes,
+                  " bytes: ", quoted(name_), " …");
     }
     if (depth > 0) name_ += '.';
     name_ += key;

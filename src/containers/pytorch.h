@@ -1,7 +1,8 @@
-// PyTorch checkpoints (.pt, .pth, .bin): a pickle that describes tensors as views of storages, and the storages.
+// PyTorch checkpoints (.pt, .pth, .bin): a pickle that describes tensors as views of storages, and the
+// storages.
 //
-//   zip     NAME/data.pkl, NAME/data/KEY (one storage each), NAME/byteorder; entries stored, data 64-byte aligned
-//   legacy  pickles: magic, protocol, system, the object, [KEY, …]; then per key: u64 count, elements
+//   zip     NAME/data.pkl, NAME/data/KEY (one storage each), NAME/byteorder; entries stored, data 64-byte
+//   aligned legacy  pickles: magic, protocol, system, the object, [KEY, …]; then per key: u64 count, elements
 //
 // A tensor is _rebuild_tensor_v2(storage, offset, size, stride, …) in elements of its storage; a storage is a
 // persistent id ("storage", class, key, device, count). Names are the keys of nested dictionaries joined with

@@ -19,19 +19,21 @@ constexpr uint64_t kFirstWindow = uint64_t{64} << 10;
 // The five pickles at the start of the file.
 struct Pickles {
   Pickle magic, protocol, system, object, keys;
-  uint64_t end = 0;   // where the first storage starts
+  uint64_t end = 0;  // where the first storage starts
 };
 
 Result<Pickles> parse(std::string_view file, Bytes bytes) {
   Pickles pickles;
-  for (auto part : {&Pickles::magic, &Pickles::protocol, &Pickles::system, &Pickles::object, &Pickles::keys}) {
+  for (auto part :
+       {&Pickles::magic, &Pickles::protocol, &Pickles::system, &Pickles::object, &Pickles::keys}) {
     ID2VEC_ASSIGN(pickles.*part, read_pickle(file, bytes.subspan(pickles.end)));
     pickles.end += (pickles.*part).bytes;
     const PickleValue& magic = pickles.magic[pickles.magic.root];
     if (magic.kind != Kind::kBigInt || magic.text != kMagic) {
-      return fail(Code::kUnsupported, file,
-                  ": this is a Python pickle, but none that torch.save wrote; id2vec executes no pickle, so save its "
-                  "arrays with numpy.save or as safetensors");
+      return fail(
+          Code::kUnsupported, file,
+          ": this is a Python pickle, but none that torch.save wrote; id2vec executes no pickle, so save its "
+          "arrays with numpy.save or as safetensors");
     }
   }
   return pickles;
@@ -54,7 +56,8 @@ Result<Pickles> read_pickles(FileSet& files, std::string_view file) {
 Status check_protocol(std::string_view file, const Pickles& pickles) {
   const PickleValue& protocol = pickles.protocol[pickles.protocol.root];
   if (protocol.kind == Kind::kInt && protocol.integer == kProtocol) return {};
-  return fail(Code::kUnsupported, file, ": PyTorch's legacy container has protocol ", protocol.integer, ", known is ", kProtocol);
+  return fail(Code::kUnsupported, file, ": PyTorch's legacy container has protocol ", protocol.integer,
+              ", known is ", kProtocol);
 }
 
 bool is_big_endian(const Pickle& system) {
@@ -66,8 +69,9 @@ bool is_big_endian(const Pickle& system) {
   return false;
 }
 
-// Storages lie one behind the other in the order of the key list; each starts with its count, which the pickle
-// has too. Their sizes add up to the end of the file, and that is checked in place of every single count.
+// Storages lie one behind the other in the order of the key list; each starts with its count, which the
+// pickle has too. Their sizes add up to the end of the file, and that is checked in place of every single
+// count.
 class LegacyStorages final : public TorchStorages {
  public:
   static Result<LegacyStorages> locate(std::string_view file, uint64_t file_size, const Pickles& pickles) {
@@ -81,7 +85,8 @@ class LegacyStorages final : public TorchStorages {
   Result<TorchBytes> find(const TorchStorage& storage) override {
     const auto found = sizes_.find(storage.key);
     if (found == sizes_.end() || !found->second.placed) {
-      return fail(Code::kMalformed, file_, ": storage ", quoted(storage.key), " is not in the file's list of storages");
+      return fail(Code::kMalformed, file_, ": storage ", quoted(storage.key),
+                  " is not in the file's list of storages");
     }
     return TorchBytes{0, found->second.offset, found->second.bytes};
   }
@@ -123,15 +128,17 @@ class LegacyStorages final : public TorchStorages {
       }
       Place& place = found->second;
       if (file_size - at < sizeof(uint64_t) || file_size - at - sizeof(uint64_t) < place.bytes) {
-        return fail(Code::kTruncated, file_, ": storage ", quoted(key), " of ", place.bytes, " bytes at byte ", at,
-                    " passes the end of the file at byte ", file_size, "; download it again");
+        return fail(Code::kTruncated, file_, ": storage ", quoted(key), " of ", place.bytes,
+                    " bytes at byte ", at, " passes the end of the file at byte ", file_size,
+                    "; download it again");
       }
       place.offset = at + sizeof(uint64_t);
       place.placed = true;
       at = place.offset + place.bytes;
     }
     if (at == file_size) return {};
-    return fail(Code::kMalformed, file_, ": its storages end at byte ", at, ", but the file at byte ", file_size);
+    return fail(Code::kMalformed, file_, ": its storages end at byte ", at, ", but the file at byte ",
+                file_size);
   }
 
   std::string_view file_;
@@ -141,8 +148,8 @@ class LegacyStorages final : public TorchStorages {
 }  // namespace
 
 bool is_pytorch_legacy(Bytes head, uint64_t) {
-  // A pickle of protocol 2 to 5. (A safetensors file may start with these two bytes too, as the low end of its
-  // header's length; but then a zero follows within the number, and the header's brace after it.)
+  // A pickle of protocol 2 to 5. (A safetensors file may start with these two bytes too, as the low end of
+  // its header's length; but then a zero follows within the number, and the header's brace after it.)
   if (head.size() < 3 || head[0] != 0x80 || head[1] < 2 || head[1] > 5) return false;
   return head.size() < 9 || head[7] != 0 || head[8] != '{';
 }
@@ -155,7 +162,8 @@ Result<Directory> read_pytorch_legacy(FileSet& files, std::string_view file) {
   Directory directory;
   directory.container = "PyTorch";
   directory.file_index(file);
-  ID2VEC_RETURN_IF_ERROR(add_torch_tensors(file, pickles.object, storages, is_big_endian(pickles.system), directory));
+  ID2VEC_RETURN_IF_ERROR(
+      add_torch_tensors(file, pickles.object, storages, is_big_endian(pickles.system), directory));
   return directory;
 }
 

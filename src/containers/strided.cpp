@@ -50,8 +50,8 @@ bool elements_apart(const std::vector<uint64_t>& shape, const std::vector<uint64
 Status set_strides(std::string_view where, Tensor& tensor, std::vector<uint64_t> strides) {
   const std::string name = quoted(tensor.name);
   if (tensor.shape.size() > limits::kDimensions) {
-    return fail(Code::kLimit, where, ": tensor ", name, " has ", tensor.shape.size(), " dimensions, more than ",
-                limits::kDimensions);
+    return fail(Code::kLimit, where, ": tensor ", name, " has ", tensor.shape.size(),
+                " dimensions, more than ", limits::kDimensions);
   }
   if (strides.size() != tensor.shape.size()) {
     return fail(Code::kMalformed, where, ": tensor ", name, " has ", tensor.shape.size(), " dimensions and ",

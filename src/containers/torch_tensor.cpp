@@ -13,10 +13,10 @@ namespace {
 using Kind = PickleValue::Kind;
 
 struct TorchType {
-  std::string_view storage;       // torch.<storage>Storage; empty: none
-  std::string_view dtype;         // torch.<dtype>
+  std::string_view storage;  // torch.<storage>Storage; empty: none
+  std::string_view dtype;    // torch.<dtype>
   std::string_view alias;
-  std::string_view name;          // as in the catalog
+  std::string_view name;  // as in the catalog
   uint32_t bytes;
 };
 
@@ -79,7 +79,8 @@ std::optional<std::vector<uint64_t>> naturals(const Pickle& pickle, PickleRef re
 
 class Builder {
  public:
-  Builder(std::string_view where, const Pickle& pickle, TorchStorages& storages, bool big_endian, Directory& directory)
+  Builder(std::string_view where, const Pickle& pickle, TorchStorages& storages, bool big_endian,
+          Directory& directory)
       : where_(where), pickle_(pickle), storages_(storages), big_endian_(big_endian), directory_(directory) {}
 
   Status add(NamedCall named) {
@@ -108,7 +109,8 @@ class Builder {
     const std::optional<uint64_t> offset = natural(pickle_, arguments[1]);
     std::optional<std::vector<uint64_t>> shape = naturals(pickle_, arguments[2]);
     std::optional<std::vector<uint64_t>> strides = naturals(pickle_, arguments[3]);
-    if (!storage || !offset || !shape || !strides) return broken(tensor, "is rebuilt from arguments of other kinds");
+    if (!storage || !offset || !shape || !strides)
+      return broken(tensor, "is rebuilt from arguments of other kinds");
     tensor.shape = std::move(*shape);
     ID2VEC_RETURN_IF_ERROR(set_dtype(tensor, *storage, has_dtype ? &pickle_[arguments[6]] : nullptr));
     ID2VEC_RETURN_IF_ERROR(set_strides(where_, tensor, std::move(*strides)));
@@ -175,13 +177,14 @@ std::string stem(std::string_view file) {
 std::optional<TorchStorage> torch_storage(const Pickle& pickle, PickleRef persistent) {
   if (pickle[persistent].kind != Kind::kPersistent) return std::nullopt;
   const std::vector<PickleRef>& id = pickle[pickle[persistent].items[0]].items;
-  if (id.size() < 5 || pickle[id[0]].text != "storage" || pickle[id[1]].kind != Kind::kGlobal) return std::nullopt;
+  if (id.size() < 5 || pickle[id[0]].text != "storage" || pickle[id[1]].kind != Kind::kGlobal)
+    return std::nullopt;
   const TorchType* type = type_of(pickle[id[1]]);
   const std::optional<uint64_t> count = natural(pickle, id[4]);
   if (type == nullptr || !count || pickle[id[2]].kind != Kind::kText) return std::nullopt;
   TorchStorage storage{pickle[id[2]].text, type->name, type->bytes, *count, 0, *count};
   if (id.size() > 5 && pickle[id[5]].kind != Kind::kNone) {
-    const std::vector<PickleRef>& view = pickle[id[5]].items;   // (key, offset, count)
+    const std::vector<PickleRef>& view = pickle[id[5]].items;  // (key, offset, count)
     if (view.size() != 3) return std::nullopt;
     const std::optional<uint64_t> offset = natural(pickle, view[1]), view_count = natural(pickle, view[2]);
     if (!offset || !view_count) return std::nullopt;
@@ -191,8 +194,8 @@ std::optional<TorchStorage> torch_storage(const Pickle& pickle, PickleRef persis
   return storage;
 }
 
-Status add_torch_tensors(std::string_view where, const Pickle& pickle, TorchStorages& storages, bool big_endian,
-                         Directory& directory) {
+Status add_torch_tensors(std::string_view where, const Pickle& pickle, TorchStorages& storages,
+                         bool big_endian, Directory& directory) {
   ID2VEC_ASSIGN(std::vector<NamedCall> calls, flatten_tensors(where, pickle));
   Builder builder(where, pickle, storages, big_endian, directory);
   for (NamedCall& named : calls) {
@@ -200,8 +203,9 @@ Status add_torch_tensors(std::string_view where, const Pickle& pickle, TorchStor
     ID2VEC_RETURN_IF_ERROR(builder.add(std::move(named)));
   }
   if (directory.tensors.empty()) {
-    return fail(Code::kUnsupported, directory.skipped.empty() ? concat(where, ": this checkpoint holds no tensors")
-                                                              : directory.skipped.front());
+    return fail(Code::kUnsupported, directory.skipped.empty()
+                                        ? concat(where, ": this checkpoint holds no tensors")
+                                        : directory.skipped.front());
   }
   return refuse_duplicates(where, directory);
 }
