@@ -7,7 +7,7 @@
  *   no answer       some hosts fail the CORS preflight that a Range header may cause: tried once without it
  */
 import { EmbeddingError } from '../errors.js';
-import { unsatisfiedSize } from './answer.js';
+import { isEncoded, unsatisfiedSize } from './answer.js';
 import type { Answer } from './answer.js';
 import type { Connection } from './connection.js';
 import { ForwardReader } from './forward.js';
@@ -54,12 +54,13 @@ async function askForRange(file: HttpFile, signal?: AbortSignal): Promise<MaybeE
     if (!(failure instanceof Transient) || failure.error.code !== 'network') throw failure;
     return file.get(undefined, signal);
   }
-  if (connection.response.status !== 416) {
-    return { connection, answer: file.check(connection, { start: 0, end: kProbeBytes }) };
-  }
+  const { response } = connection;
+  // Parts of a compressed body cannot be put together.
+  const useless = response.status === 416 || (response.status === 206 && isEncoded(response));
+  if (!useless) return { connection, answer: file.check(connection, { start: 0, end: kProbeBytes }) };
   file.drop(connection);
   // No byte of an empty file can be asked for; any other 416 here is a server that cannot do ranges.
-  if (unsatisfiedSize(connection.response) === 0) return { connection, answer: undefined };
+  if (unsatisfiedSize(response) === 0) return { connection, answer: undefined };
   return file.get(undefined, signal);
 }
 
