@@ -15,5 +15,7 @@ fi
 node=node
 [ -x "$NODE24_PROGRAM" ] && node="$NODE24_PROGRAM"
 for script in tests/bench/*.bench.mjs; do
-  [ -e "$script" ] && { echo "=== ${script##*/}"; "$node" "$script"; }
+  [ -e "$script" ] || continue
+  echo "=== ${script##*/}"
+  "$node" "$script"
 done

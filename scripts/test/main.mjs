@@ -7,9 +7,7 @@
 //   package   what npm would publish, looked at by publint and attw
 //   fuzz      libFuzzer, some seconds for each target
 //   lint      see scripts/lint.sh
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { run } from '../lib/run.mjs';
 import { corpusNotice } from './corpus-notice.mjs';
 import { runFuzz } from './fuzz.mjs';
 import { runGoogleTest } from './google-test.mjs';
@@ -35,14 +33,21 @@ if (unknown.length > 0) {
 }
 
 await mkdir('build/reports', { recursive: true });
-if (wanted.some((name) => needBuild.includes(name)) || !existsSync('dist'))
-  await run('bash', ['scripts/build.sh']);
 
 const results = [];
-for (const name of wanted) {
+async function runSuite(name, suite) {
   console.log(`\n=== ${name}`);
   const start = performance.now();
-  results.push({ name, ...(await suites[name]()), seconds: (performance.now() - start) / 1000 });
+  const counts = await suite();
+  results.push({ name, ...counts, seconds: (performance.now() - start) / 1000 });
+  return counts.failed === 0;
+}
+
+// A build that fails is a failure like any other; the suites that need it are left out then.
+const needed = wanted.some((name) => needBuild.includes(name));
+const built = needed && (await runSuite('build', () => check('bash', ['scripts/build.sh'])));
+for (const name of wanted) {
+  if (built || !needBuild.includes(name)) await runSuite(name, suites[name]);
 }
 
 console.log();
