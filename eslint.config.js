@@ -6,7 +6,7 @@ export default defineConfig(
   globalIgnores(['build/', 'dist/', 'web/dist/', 'coverage/']),
   js.configs.recommended,
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommendedTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
     rules: {

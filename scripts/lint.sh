@@ -14,13 +14,14 @@ check() {
   failures=$((failures + 1))
 }
 
-# The types of the glue are made by its build.
-[ -e build/wasm/id2vec.d.mts ] || scripts/build-wasm.sh || exit 1
+# The types of the glue, and those of the package that the page imports, are made by the build.
+[ -e dist/types/index.d.ts ] || scripts/build.sh || exit 1
 
 check "clang-format (npm run format)" clang_format --dry-run -Werror
 check "prettier (npm run format)" npx prettier --check --log-level warn .
 check "eslint" npx eslint --max-warnings 0 .
 check "types" npx tsc --noEmit
+check "types of the page" npx tsc --noEmit --project web
 check "folder order of src/" node scripts/lint/include-order.mjs
 check "what the core never does" node scripts/lint/core-purity.mjs
 check "views on wasm memory" node scripts/lint/memory-views.mjs

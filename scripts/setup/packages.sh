@@ -6,8 +6,8 @@ TEST_PACKAGES=(libclang-rt-19-dev libgtest-dev libsimde-dev clang-format-19 clan
 
 check_node() {
   local version
-  version=$(node --version 2>/dev/null) || fail "install Node.js 20 or newer"
-  version_at_least "${version#v}" 20.0.0 || fail "Node.js $version is too old: install version 20 or newer"
+  version=$(node --version 2>/dev/null) || fail "install Node.js 20.19 or newer"
+  version_at_least "${version#v}" 20.19.0 || fail "Node.js $version is too old: install 20.19 or newer"
 }
 
 have_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }
