@@ -36,7 +36,7 @@ struct AffineSpec {
   Offsets offsets = Offsets::kNone;
   bool is_signed = false;  // quants and zero points are two's complement
   bool per_tensor =
-      false;  // every row has the scales and offsets of row 0, and the planes hold only that row
+      false;               // every row has the scales and offsets of row 0, and the planes hold only that row
   int32_t zero_point = 0;
   float scale_factor = 1;  // multiplied onto every scale: 1/127 where row maxima are stored instead
 };
@@ -58,18 +58,13 @@ struct AffineGroup {
   float bias = -0.0f;
 };
 
-constexpr size_t scale_bytes(ScaleType type) {
-  return type == ScaleType::kF32 ? 4 : 2;
-}
+constexpr size_t scale_bytes(ScaleType type) { return type == ScaleType::kF32 ? 4 : 2; }
 
 inline float load_scale(ScaleType type, const uint8_t* scales, size_t index) {
   switch (type) {
-    case ScaleType::kF16:
-      return f16_to_float(load_le<uint16_t>(scales + index * 2));
-    case ScaleType::kBF16:
-      return bf16_to_float(load_le<uint16_t>(scales + index * 2));
-    case ScaleType::kF32:
-      break;
+    case ScaleType::kF16: return f16_to_float(load_le<uint16_t>(scales + index * 2));
+    case ScaleType::kBF16: return bf16_to_float(load_le<uint16_t>(scales + index * 2));
+    case ScaleType::kF32: break;
   }
   return load_le<float>(scales + index * 4);
 }

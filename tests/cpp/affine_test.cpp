@@ -7,7 +7,10 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <vector>
+
+#include "table/table.h"
 
 namespace id2vec {
 namespace {
@@ -42,8 +45,8 @@ TEST(Affine, NamesSayTheWidth) {
 // MLX packs into 32-bit words, low bits first: 0x76543210 are the eight nibbles 0 … 7.
 TEST(Affine, MlxWordsOfFourBits) {
   Row row{bytes_of({0x76543210u, 0xfedcba98u}),
-          bytes_of<uint16_t>({0x3800, 0x3c00}),  // 0.5, 1
-          bytes_of<uint16_t>({0xbc00, 0x4000}),  // −1, 2
+          bytes_of<uint16_t>({0x3800, 0x3c00}),                                              // 0.5, 1
+          bytes_of<uint16_t>({0xbc00, 0x4000}),                                              // −1, 2
           {.group_size = 8, .scale_type = ScaleType::kF16, .offsets = Offsets::kBiases}};
   EXPECT_EQ(decode<Affine4>(row, 16), (std::vector<float>{-1, -0.5, 0, 0.5, 1, 1.5, 2, 2.5,  //
                                                           10, 11, 12, 13, 14, 15, 16, 17}));
@@ -191,6 +194,47 @@ TEST(Affine, MatchesTheFormulaInDouble) {
       expect_formula<Affine8>(random, offsets, is_signed);
     }
   }
+}
+
+Result<std::unique_ptr<Table>> allocate(std::string_view dtype, uint32_t cols, AffineSpec spec) {
+  return Table::allocate({dtype_by_name(dtype), 3, cols, spec}, *kernel_table("scalar"));
+}
+
+TEST(AffineTable, AllocatesEveryPlaneApart) {
+  auto table = allocate("AFFINE_4", 64, {.group_size = 32, .offsets = Offsets::kZeroPoints});
+  ASSERT_TRUE(table.ok()) << table.status().message();
+  EXPECT_EQ(table.value()->plane(0).size(), 3u * 32);
+  EXPECT_EQ(table.value()->plane(1).size(), 3u * 2 * 4);
+  EXPECT_EQ(table.value()->plane(2).size(), 3u * 1);
+  EXPECT_EQ(table.value()->bytes(), 3u * (32 + 8 + 1));
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(table.value()->plane(i).data()) % 64, 0u);
+    std::memset(table.value()->plane(i).data(), 0, table.value()->plane(i).size());  // the sanitizer watches
+  }
+}
+
+TEST(AffineTable, OneScaleForTheWholeTensor) {
+  auto table =
+      allocate("AFFINE_8", 3, {.group_size = 3, .is_signed = true, .per_tensor = true, .zero_point = 1});
+  ASSERT_TRUE(table.ok()) << table.status().message();
+  const std::vector<uint8_t> quants{0, 1, 2, 3, 4, 5, 0xff, 0x80, 0x7f};
+  std::memcpy(table.value()->plane(0).data(), quants.data(), quants.size());
+  ASSERT_EQ(table.value()->plane(1).size(), 4u);
+  store_le(table.value()->plane(1).data(), 0.5f);
+  const uint32_t ids[] = {2, 0};
+  std::vector<float> out(6);
+  ASSERT_TRUE(table.value()->lookup(ids, out).ok());
+  EXPECT_EQ(out, (std::vector<float>{-1, -64.5f, 63, -0.5f, 0, 0.5f}));
+}
+
+TEST(AffineTable, RefusesGroupsThatNoKernelTakes) {
+  for (uint32_t group_size : {0u, 8u, 24u}) {
+    const auto table = allocate("AFFINE_4", 64, {.group_size = group_size});
+    EXPECT_EQ(table.status().code(), Code::kUnsupported) << group_size;
+    EXPECT_NE(table.status().message().find("AFFINE_4"), std::string::npos);
+  }
+  EXPECT_FALSE(allocate("AFFINE_3", 60, {.group_size = 64}).ok());  // 60 · 3 bits end inside a byte
+  EXPECT_TRUE(allocate("AFFINE_4", 60, {.group_size = 60}).ok());
 }
 
 }  // namespace
