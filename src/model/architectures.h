@@ -64,7 +64,7 @@ const Architecture* architecture_by_name(std::string_view name);
 struct ProfileFacts {
   uint32_t hidden = 0;            // d: columns of the table, or rows of its projection where there is one
   bool tied = true;               // no head of its own
-  std::string_view architecture;  // the caller's choice; empty: as the file says
+  std::string_view architecture = {};  // the caller's choice; empty: as the file says
 };
 // Every number of the profile, from the file's metadata and the family's row. A file that names no architecture,
 // or an unknown one, gets the plain profile: rows in, dot products out.

@@ -1,6 +1,5 @@
 import { EmbeddingError } from '../errors.js';
-import { MissingSource } from './buffer.js';
-import { checkRange, isSafeSibling, notFound } from './checks.js';
+import { checkRange, notFound } from './checks.js';
 import { nodeModule } from './node.js';
 import type { ReadOptions, Source } from './source.js';
 
@@ -53,7 +52,6 @@ export class PathSource implements Source {
   }
 
   sibling(name: string): Source {
-    if (!isSafeSibling(name)) return new MissingSource(name, `outside the folder of ${this.label}`);
     const folder = this.label.slice(0, this.label.length - this.name.length);
     const sibling = new PathSource(folder + name);
     this.#siblings.push(sibling);
