@@ -1,7 +1,9 @@
 #include "containers/directory.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "containers/limits.h"
 #include "core/bytes.h"
 #include "core/text.h"
 
@@ -30,6 +32,32 @@ Result<uint64_t> tensor_bytes(std::string_view where, const Tensor& tensor) {
     return fail(Code::kMalformed, where, ": the dimensions of tensor ", quoted(tensor.name),
                 " multiply to more than 64 bits can hold");
   return *bytes;
+}
+
+Status check_unique_names(std::string_view where, const std::vector<Tensor>& tensors) {
+  std::vector<std::string_view> names;
+  names.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) names.push_back(tensor.name);
+  std::sort(names.begin(), names.end());
+  const auto twin = std::adjacent_find(names.begin(), names.end());
+  if (twin == names.end()) return {};
+  return fail(Code::kMalformed, where, ": two tensors are called ", quoted(*twin));
+}
+
+Status append_shard(Directory& whole, Directory shard) {
+  if (whole.tensors.size() + shard.tensors.size() > limits::kTensors) {
+    return fail(Code::kLimit, "the model has more tensors than the limit of ", limits::kTensors);
+  }
+  std::vector<uint32_t> file_of(shard.files.size());
+  for (size_t i = 0; i < shard.files.size(); ++i) file_of[i] = whole.file_index(shard.files[i]);
+  for (Tensor& tensor : shard.tensors) {
+    tensor.file = file_of[tensor.file];
+    whole.tensors.push_back(std::move(tensor));
+  }
+  whole.metadata.merge(shard.metadata);
+  for (std::string& sentence : shard.warnings) whole.warnings.push_back(std::move(sentence));
+  for (std::string& sentence : shard.skipped) whole.skipped.push_back(std::move(sentence));
+  return {};
 }
 
 const Tensor* Directory::find(std::string_view name) const {

@@ -37,6 +37,9 @@ struct Tensor {
 // last dimension (the row) is no whole number of blocks. `where` begins the error sentence ("model.gguf").
 Result<uint64_t> tensor_bytes(std::string_view where, const Tensor& tensor);
 
+// kMalformed where two tensors have the same name.
+Status check_unique_names(std::string_view where, const std::vector<Tensor>& tensors);
+
 // An array that is too long to be kept as metadata (merges, precompiled tables): only its length is known.
 struct ArrayLength {
   uint64_t length = 0;
@@ -94,5 +97,9 @@ struct Directory {
   double number(std::string_view key, double fallback) const;
   std::string_view text(std::string_view key, std::string_view fallback) const;
 };
+
+// Adds the tensors, files, warnings and skipped entries of another file of the same model; its metadata is left
+// out where the key is there already. kLimit past limits::kTensors.
+Status append_shard(Directory& whole, Directory shard);
 
 }  // namespace id2vec

@@ -1,4 +1,4 @@
-// The one list of containers. A container is a pair of functions and one row in containers.cpp; detection is by
+// The one list of containers. A container is a pair of functions and one row in reader.cpp; detection is by
 // content, never by the file's ending.
 #pragma once
 
@@ -11,15 +11,24 @@ namespace id2vec {
 
 struct ContainerReader {
   std::string_view name;
-  // Says whether the first bytes of a file (up to 64 KiB, or the whole file) are of this container.
+  // Says whether the first bytes of a file (limits::kDetectionBytes, or the whole file) are of this
+  // container.
   bool (*matches)(Bytes head, uint64_t file_size);
-  // Reads one file's header. Pure function of the FileSet: see file_set.h for kNeedBytes.
+  // Reads the header of a file, and of the siblings that it names (GGUF splits, an index of shards, ONNX
+  // external data). Pure function of the FileSet: see file_set.h for kNeedBytes.
   Result<Directory> (*read)(FileSet& files, std::string_view file);
+  // Checkpoints of this container leave what they mean to a config.json beside them.
+  bool has_config = false;
 };
 
 std::span<const ContainerReader> container_readers();
 
-// Reads the root file's header and those of its siblings (index + shards, GGUF splits, ONNX external data).
+// Recognises a file and reads its header. kUnsupported where no reader matches, with a sentence about what
+// the file seems to be (an HTML page, a Git LFS pointer, a compressed file, …).
+Result<Directory> read_file(FileSet& files, std::string_view file);
+
+// The directory of the root file; where that is one shard of several, or missing, of the index of shards
+// beside it.
 Result<Directory> read_directory(FileSet& files);
 
 }  // namespace id2vec

@@ -1,0 +1,141 @@
+#include "containers/shard_index.h"
+
+#include <algorithm>
+
+#include "containers/json.h"
+#include "containers/limits.h"
+#include "containers/reader.h"
+#include "core/text.h"
+
+namespace id2vec {
+namespace {
+
+std::string_view as_text(Bytes bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+struct WeightMap {
+  std::vector<std::string> files;  // in the order of the index
+  std::vector<std::string> tensors;
+};
+
+Status read_weight_map(JsonReader& json, std::string_view file, WeightMap& map) {
+  std::string tensor;
+  json.enter_object();
+  while (json.next_key(tensor)) {
+    std::string shard = json.read_string();
+    if (!json.ok()) break;
+    if (!is_sibling_name(shard)) {
+      return fail(Code::kMalformed, file, ": the shard name ", quoted(shard),
+                  " is no plain relative file name");
+    }
+    if (map.tensors.size() == limits::kTensors) {
+      return fail(Code::kLimit, file, ": there are more tensors than the limit of ", limits::kTensors);
+    }
+    map.tensors.push_back(tensor);
+    // Tensors of one shard mostly follow each other.
+    if (std::find(map.files.rbegin(), map.files.rend(), shard) != map.files.rend()) continue;
+    if (map.files.size() == limits::kFiles) {
+      return fail(Code::kLimit, file, ": there are more shards than the limit of ", limits::kFiles);
+    }
+    map.files.push_back(std::move(shard));
+  }
+  return json.status(file);
+}
+
+Result<WeightMap> read_index(FileSet& files, std::string_view file) {
+  ID2VEC_ASSIGN(const uint64_t size, files.size(file));
+  if (size > limits::kJsonBytes) {
+    return fail(Code::kLimit, file, ": an index of ", size, " bytes is larger than the limit of ",
+                limits::kJsonBytes);
+  }
+  ID2VEC_ASSIGN(const Bytes bytes, files.read(file, 0, size));
+  JsonReader json(as_text(bytes));
+  WeightMap map;
+  std::string key;
+  json.enter_object();
+  while (json.next_key(key)) {
+    if (key != "weight_map") {
+      json.skip_value();
+      continue;
+    }
+    ID2VEC_RETURN_IF_ERROR(read_weight_map(json, file, map));
+  }
+  json.finish();
+  ID2VEC_RETURN_IF_ERROR(json.status(file));
+  if (map.files.empty())
+    return fail(Code::kMalformed, file, ": the \"weight_map\" of the index names no shard");
+  return map;
+}
+
+Result<Directory> read_shard(FileSet& files, std::string_view index, const std::string& shard) {
+  ID2VEC_ASSIGN(const bool present, files.exists(shard));
+  if (!present) return fail(Code::kNotFound, index, ": the shard ", quoted(shard), " is missing");
+  ID2VEC_ASSIGN(const uint64_t size, files.size(shard));
+  ID2VEC_ASSIGN(const Bytes head, files.read(shard, 0, std::min(size, limits::kDetectionBytes)));
+  if (is_shard_index(head, size))
+    return fail(Code::kMalformed, index, ": the shard ", quoted(shard), " is an index itself");
+  return read_file(files, shard);
+}
+
+// Every tensor of the index must be in some shard.
+Status check_complete(std::string_view index, const WeightMap& map, const Directory& directory) {
+  std::vector<std::string_view> names;
+  names.reserve(directory.tensors.size());
+  for (const Tensor& tensor : directory.tensors) names.push_back(tensor.name);
+  std::sort(names.begin(), names.end());
+  for (const std::string& tensor : map.tensors) {
+    if (std::binary_search(names.begin(), names.end(), std::string_view(tensor))) continue;
+    // Tensors of a dtype that is not read are only mentioned.
+    const std::string mention = quoted(tensor);
+    const auto mentioned = [&](const std::string& sentence) {
+      return sentence.find(mention) != std::string::npos;
+    };
+    if (std::any_of(directory.skipped.begin(), directory.skipped.end(), mentioned)) continue;
+    return fail(Code::kMalformed, index, ": tensor ", quoted(tensor),
+                " of the index is in none of the shards");
+  }
+  return {};
+}
+
+bool all_digits(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+}  // namespace
+
+bool is_shard_index(Bytes head, uint64_t) {
+  const std::string_view text = as_text(head);
+  const size_t first = text.find_first_not_of(" \t\r\n");
+  return first != std::string_view::npos && text[first] == '{' &&
+         text.find("\"weight_map\"") != std::string_view::npos;
+}
+
+Result<Directory> read_shard_index(FileSet& files, std::string_view file) {
+  ID2VEC_ASSIGN(const WeightMap map, read_index(files, file));
+  Directory whole;
+  for (const std::string& name : map.files) {
+    ID2VEC_ASSIGN(Directory shard, read_shard(files, file, name));
+    if (whole.files.empty()) {
+      whole = std::move(shard);
+    } else {
+      ID2VEC_RETURN_IF_ERROR(append_shard(whole, std::move(shard)));
+    }
+  }
+  ID2VEC_RETURN_IF_ERROR(check_unique_names(file, whole.tensors));
+  ID2VEC_RETURN_IF_ERROR(check_complete(file, map, whole));
+  return whole;
+}
+
+std::string index_of_shard(std::string_view file) {
+  constexpr std::string_view kForm = "-00002-of-00005.";
+  const size_t dot = file.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 < kForm.size()) return {};
+  const std::string_view numbers = file.substr(dot + 1 - kForm.size(), kForm.size());
+  const bool matches = numbers[0] == '-' && all_digits(numbers.substr(1, 5)) &&
+                       numbers.substr(6, 4) == "-of-" && all_digits(numbers.substr(10, 5));
+  if (!matches) return {};
+  return concat(file.substr(0, dot + 1 - kForm.size()), file.substr(dot), ".index.json");
+}
+
+}  // namespace id2vec
