@@ -61,6 +61,12 @@ struct MetadataToJs {
   val operator()(int64_t value) const { return val(static_cast<double>(value)); }
   val operator()(uint64_t value) const { return number(value); }
   val operator()(double value) const { return val(value); }
+  // An array that was not kept: { length } alone.
+  val operator()(const ArrayLength& value) const {
+    val object = val::object();
+    object.set("length", number(value.length));
+    return object;
+  }
   val operator()(const std::string& value) const { return val(value); }
   val operator()(const std::vector<double>& value) const {
     return array_of(value, [](double item) { return val(item); });
