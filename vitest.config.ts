@@ -42,6 +42,7 @@ function browser(instance: BrowserInstanceOption, headless: boolean): TestProjec
 
 export default defineConfig({
   test: {
+    globalSetup: 'tests/js/faults/setup.ts',
     projects: [
       { ...shared, test: { ...tests, name: 'node', environment: 'node', exclude: ['**/*.browser.test.ts'] } },
       browser({ browser: 'chromium', provider: chromium() }, true),

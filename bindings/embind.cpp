@@ -130,7 +130,7 @@ val role_to_js(const Role& role) {
   object.set("dtype", text(source.spec.dtype->name));
   object.set("rows", number(source.spec.rows));
   object.set("cols", source.spec.cols);
-  object.set("groupSize", source.spec.group_size);
+  object.set("groupSize", source.spec.affine.group_size);
   object.set("conversion", text(conversion_name(source.conversion)));
   object.set("bytes", number(source.bytes()));
   object.set("segments", array_of(source.segments, segment_to_js));
@@ -295,7 +295,7 @@ std::unique_ptr<Table> make_table(const std::string& dtype, double rows, uint32_
                               : Status(Code::kUnsupported, "\"" + dtype + "\" is no format of a table"));
     return nullptr;
   }
-  const TableSpec spec{format, static_cast<uint64_t>(rows), cols, group_size};
+  const TableSpec spec{format, static_cast<uint64_t>(rows), cols, {.group_size = group_size}};
   Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
   if (report(table.status()) != 0) return nullptr;
   return std::move(table.value());

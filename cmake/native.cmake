@@ -12,6 +12,9 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64|amd64")
   add_compile_options(-march=x86-64-v2)
 endif()
 
+# Clang warns of a deprecated function inside libstdc++ 12 itself (std::stable_sort uses it).
+add_compile_options(-Wno-deprecated-declarations)
+
 # Exceptions are off for the core only: GoogleTest is built with them.
 function(add_core name)
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${CORE_SOURCES})

@@ -19,7 +19,12 @@ const wasmFiles = ['id2vec.simd128.wasm', 'id2vec.relaxed.wasm'];
 async function bundle(candidates) {
   const input = Object.fromEntries(Object.entries(candidates).filter(([, file]) => existsSync(file)));
   if (Object.keys(input).length === 0) return [];
-  const build = await rolldown({ input, platform: 'neutral', external: /^node:/, resolve: { extensionAlias: { '.js': ['.ts', '.js'] } } });
+  const build = await rolldown({
+    input,
+    platform: 'neutral',
+    external: /^node:/,
+    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+  });
   const { output } = await build.write({
     dir: 'dist',
     format: 'esm',

@@ -30,3 +30,4 @@ fi
 install_packages "$purpose"
 install_emscripten
 install_modules
+[ "$purpose" = build ] || install_newer_node

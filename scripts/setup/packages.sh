@@ -2,12 +2,12 @@
 
 BUILD_PACKAGES=(cmake ninja-build clang-19 lld-19 llvm-19 python3)
 TEST_PACKAGES=(libclang-rt-19-dev libgtest-dev libsimde-dev clang-format-19 clang-tidy-19
-  chromium firefox-esr webkit2gtk-driver xvfb xauth fonts-dejavu-core)
+  chromium firefox-esr webkit2gtk-driver xvfb fonts-dejavu-core)
 
 check_node() {
   local version
-  version=$(node --version 2>/dev/null) || fail "install Node.js 20 or newer"
-  version_at_least "${version#v}" 20.0.0 || fail "Node.js $version is too old: install version 20 or newer"
+  version=$(node --version 2>/dev/null) || fail "install Node.js 20.19 or newer"
+  version_at_least "${version#v}" 20.19.0 || fail "Node.js $version is too old: install 20.19 or newer"
 }
 
 have_apt() { command -v apt-get >/dev/null && command -v dpkg-query >/dev/null; }

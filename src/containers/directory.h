@@ -64,19 +64,20 @@ struct Vocabulary {
 // What a container's own graph says about a tensor's role (ONNX). Roles that a graph states beat guesses by name.
 //
 // `bits` > 0: `tensor` holds integers that are dequantized as (q − zero point) · scale, in groups of `group_size`
-// weights along a row (0: one scale per row, or one for all if `scales` has one element), packed low bits first
-// and consecutive into bytes where bits < 8. `zero_points` is empty where the operator's default applies: 2^(bits−1)
-// for unsigned quants, 0 for signed ones.
+// weights along a row, packed low bits first and consecutive into bytes where bits < 8; rows start at a byte.
 struct RoleHint {
-  std::string role;                  // "embedding", "head", "head_bias", "positions", "token_types", "norm_weight", "norm_bias"
+  // "embedding", "head", "head_bias", "positions", "token_types", "norm_weight", "norm_bias"
+  std::string role;
   std::string tensor;
-  bool transposed = false;           // stored [d, V]: the role wants its transpose
-  uint64_t rows = 0, cols = 0;       // V and d of the role, after transposing and unpacking
-  std::string scales;                // tensor names; empty: none
-  std::string zero_points;
-  uint32_t bits = 0;                 // 0: plain, not quantized
-  uint32_t group_size = 0;
-  bool is_signed = false;
+  bool transposed = false;         // stored [d, V]: the role wants its transpose
+  uint64_t rows = 0, cols = 0;     // V and d of the role, after transposing and unpacking
+  std::string scales;              // a tensor's name; empty: not quantized
+  std::string zero_points;         // a tensor's name, integers packed like the quants; empty: `zero_point` everywhere
+  int32_t zero_point = 0;
+  uint32_t bits = 0;               // 0: not quantized
+  uint32_t group_size = 0;         // 0: one scale per row
+  bool per_tensor = false;         // one scale (and zero point) for all rows
+  bool is_signed = false;          // the integers are two's complement
 };
 
 struct Directory {

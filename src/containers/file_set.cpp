@@ -45,6 +45,15 @@ Bytes FileSet::available(std::string_view file, uint64_t offset) const {
 }
 
 Result<Bytes> FileSet::read(std::string_view file, uint64_t offset, uint64_t length) {
+  // Asking for as much again as is there already makes the number of restarts logarithmic.
+  return read(file, offset, length, std::max(limits::kFirstRequest, uint64_t{available(file, offset).size()}));
+}
+
+Result<Bytes> FileSet::read_between(std::string_view file, uint64_t offset, uint64_t length) {
+  return read(file, offset, length, limits::kShortRequest);
+}
+
+Result<Bytes> FileSet::read(std::string_view file, uint64_t offset, uint64_t length, uint64_t least_request) {
   ID2VEC_ASSIGN(const uint64_t file_size, size(file));
   const std::optional<uint64_t> end = checked_add(offset, length);
   if (!end || *end > file_size) {
@@ -57,9 +66,8 @@ Result<Bytes> FileSet::read(std::string_view file, uint64_t offset, uint64_t len
     return fail(Code::kLimit, file, ": a header of ", length, " bytes is longer than the limit of ",
                 limits::kHeldBytes);
   }
-  // Asking for as much again as is there already makes the number of restarts logarithmic.
   const uint64_t start = offset + held.size();
-  const uint64_t grow = std::max({*end - start, limits::kFirstRequest, uint64_t{held.size()}});
+  const uint64_t grow = std::max(*end - start, least_request);
   return need({.file = std::string(file),
                .offset = start,
                .length = *end - start,

@@ -72,6 +72,9 @@ class FileSet {
   // Exactly `length` contiguous bytes at `offset`; valid until the next feed() or drop() of that file.
   // kTruncated if they pass the end of the file.
   Result<Bytes> read(std::string_view file, uint64_t offset, uint64_t length);
+  // The same for a short piece with weights behind it (a record between two tensors): suggests reading only a
+  // little more, so that a walk from piece to piece does not fetch the weights that lie between.
+  Result<Bytes> read_between(std::string_view file, uint64_t offset, uint64_t length);
   // The bytes that are there already, from `offset` on without a gap: a reader that does not know how long its
   // header is walks through these and calls read() where they end.
   Bytes available(std::string_view file, uint64_t offset) const;
@@ -107,6 +110,7 @@ class FileSet {
     std::vector<Segment> segments;  // sorted by offset, disjoint, never touching
   };
   Status need(Want want);
+  Result<Bytes> read(std::string_view file, uint64_t offset, uint64_t length, uint64_t least_request);
   File& entry(std::string_view file);
   // Makes one segment out of [offset, end) and every segment that it touches; null where memory is short.
   static Segment* join_segments(File& file, uint64_t offset, uint64_t end);

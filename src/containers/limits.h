@@ -14,6 +14,8 @@ namespace id2vec::limits {
 constexpr uint64_t kHeldBytes = uint64_t{128} << 20;
 // What the first request for a file asks for: most safetensors and small GGUF headers fit, in one round trip.
 constexpr uint64_t kFirstRequest = uint64_t{256} << 10;
+// What a request asks for where weights lie behind the wanted piece.
+constexpr uint64_t kShortRequest = uint64_t{4} << 10;
 // How many bytes of a file decide which container it is.
 constexpr uint64_t kDetectionBytes = uint64_t{64} << 10;
 // Files of one model. The largest published checkpoints have a few hundred shards.
@@ -55,6 +57,8 @@ constexpr uint64_t kDeflateRatio = 1032;
 // PyTorch ------------------------------------------------------------------------------------------------------
 // Bytes of a pickle. It holds names and numbers, about 150 bytes per tensor, no weights.
 constexpr uint64_t kPickleBytes = uint64_t{64} << 20;
+// Values of a pickle, about 20 per tensor. One takes 64 bytes of memory and at least one byte of the file.
+constexpr size_t kPickleValues = size_t{4} << 20;
 // How deep containers may be nested in a checkpoint before their tensors are named: {"state_dict": {…}} is 2.
 constexpr size_t kPickleDepth = 32;
 // Names that flattening makes may take this many bytes per byte of pickle (a long key that many nested

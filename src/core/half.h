@@ -44,9 +44,7 @@ constexpr uint16_t float_to_f16(float value) {
   return sign | uint16_t((magnitude - (uint32_t(127 - 15) << 23) + 0xfff + odd) >> 13);
 }
 
-constexpr float bf16_to_float(uint16_t upper) {
-  return std::bit_cast<float>(uint32_t(upper) << 16);
-}
+constexpr float bf16_to_float(uint16_t upper) { return std::bit_cast<float>(uint32_t(upper) << 16); }
 
 // A NaN stays a NaN: its quiet bit is set, so that cutting the payload cannot turn it into infinity.
 constexpr uint16_t float_to_bf16(float value) {
@@ -63,9 +61,7 @@ constexpr float f8_e4m3fn_to_float(uint8_t byte) {
   return std::bit_cast<float>(sign | ((magnitude << 20) + (uint32_t(127 - 7) << 23)));
 }
 
-constexpr float f8_e5m2_to_float(uint8_t byte) {
-  return f16_to_float(uint16_t(byte << 8));
-}
+constexpr float f8_e5m2_to_float(uint8_t byte) { return f16_to_float(uint16_t(byte << 8)); }
 
 // The scale of NVFP4, as ggml reads it: 0x7F counts as 0, bit 7 is ignored.
 constexpr float ue4m3_to_float(uint8_t byte) {

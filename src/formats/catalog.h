@@ -15,7 +15,8 @@ struct Dtype {
   int32_t ggml_type = -1;   // GGUF's number, −1 where it has none
   uint32_t block_size = 1;  // weights per block
   uint32_t block_bytes = 0;
-  int32_t format = -1;  // index into the list of formats, −1 for the plain integer types
+  bool planar = false;      // scales and offsets lie apart from the quants (formats/affine.h)
+  int32_t format = -1;      // index into the list of formats, −1 for the plain integer types
 };
 
 std::span<const Dtype> dtypes();

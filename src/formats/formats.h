@@ -1,6 +1,7 @@
 // The one list of formats. A row here is all that kernels, tests, benchmarks, catalog and JavaScript need.
 #pragma once
 
+#include "formats/affine.h"
 #include "formats/bf16.h"
 #include "formats/f16.h"
 #include "formats/f32.h"
@@ -37,7 +38,11 @@
 
 namespace id2vec {
 
-template <Format... F>
+// A row of the list: a format with blocks, or one whose scales lie apart.
+template <class F>
+concept AnyFormat = Format<F> || PlanarFormat<F>;
+
+template <AnyFormat... F>
 struct FormatList {
   static constexpr size_t kCount = sizeof...(F);
 
@@ -60,6 +65,7 @@ using Formats = FormatList<F32, F16, BF16, F64, F8_E4M3, F8_E5M2,               
                            Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q8_1,                                    //
                            Q2_K, Q3_K, Q4_K, Q5_K, Q6_K,                                          //
                            IQ4_NL, IQ4_XS, IQ3_S, IQ3_XXS, IQ2_S, IQ2_XS, IQ2_XXS, IQ1_M, IQ1_S,  //
-                           TQ2_0, TQ1_0, MXFP4, NVFP4, Q2_0, Q1_0>;
+                           TQ2_0, TQ1_0, MXFP4, NVFP4, Q2_0, Q1_0,                                //
+                           Affine8, Affine6, Affine4, Affine3, Affine2>;
 
 }  // namespace id2vec

@@ -28,9 +28,7 @@ uint32_t iq2_s_row(uint32_t index);
 uint32_t iq3_xxs_row(uint32_t index);
 uint32_t iq3_s_row(uint32_t index);
 
-constexpr int32_t iq1_level(uint32_t row, size_t i) {
-  return int32_t(row >> (i * 2) & 3) - 1;
-}
+constexpr int32_t iq1_level(uint32_t row, size_t i) { return int32_t(row >> (i * 2) & 3) - 1; }
 
 constexpr int32_t iq2_level(uint32_t row, size_t i) {
   constexpr int8_t kLevels[4] = {8, 25, 43, 0};  // a base-3 digit is never 3
@@ -42,14 +40,10 @@ constexpr int32_t iq3_xxs_level(uint32_t row, size_t i) {
   return kLevels[row >> (i * 3) & 7];
 }
 
-constexpr int32_t iq3_s_level(uint32_t row, size_t i) {
-  return int32_t(row >> (i * 3) & 7) * 2 + 1;
-}
+constexpr int32_t iq3_s_level(uint32_t row, size_t i) { return int32_t(row >> (i * 3) & 7) * 2 + 1; }
 
 // Seven stored signs, and the eighth that makes the number of minus signs even.
-constexpr uint32_t even_signs(uint32_t seven) {
-  return seven | uint32_t(std::popcount(seven) & 1) << 7;
-}
+constexpr uint32_t even_signs(uint32_t seven) { return seven | uint32_t(std::popcount(seven) & 1) << 7; }
 
 constexpr int32_t with_sign(int32_t level, uint32_t signs, size_t i) {
   return (signs >> i & 1) != 0 ? -level : level;

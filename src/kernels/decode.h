@@ -19,13 +19,25 @@ const typename F::Block* row_blocks(const TableView& table, uint64_t row) {
   return reinterpret_cast<const typename F::Block*>(table.planes[0].data + row * table.planes[0].row_bytes);
 }
 
-template <class F>
-void decode_values(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out) {
-  const typename F::Block* blocks = row_blocks<F>(table, row) + first / F::kBlockSize;
-  for (uint32_t i = 0; i < count; ++i) out[i] = F::value(blocks[i / F::kBlockSize], i % F::kBlockSize);
+inline AffineRow affine_row(const TableView& table, uint64_t row) {
+  const auto& [quants, scales, offsets] = table.planes;
+  return {quants.data + row * quants.row_bytes, scales.data + row * scales.row_bytes,
+          offsets.data + row * offsets.row_bytes, &table.affine};
 }
 
-inline void gather_with(Decode decode, const TableView& table, const uint32_t* ids, size_t count, float* out) {
+template <class F>
+void decode_values(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out) {
+  if constexpr (PlanarFormat<F>) {
+    const AffineRow planes = affine_row(table, row);
+    for (uint32_t i = 0; i < count; ++i) out[i] = F::value(planes, first + i);
+  } else {
+    const typename F::Block* blocks = row_blocks<F>(table, row) + first / F::kBlockSize;
+    for (uint32_t i = 0; i < count; ++i) out[i] = F::value(blocks[i / F::kBlockSize], i % F::kBlockSize);
+  }
+}
+
+inline void gather_with(Decode decode, const TableView& table, const uint32_t* ids, size_t count,
+                        float* out) {
   for (size_t i = 0; i < count; ++i) decode(table, ids[i], 0, table.cols, out + i * table.cols);
 }
 

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "formats/affine.h"
+
 namespace id2vec {
 
 // Where a table's bytes lie. A ggml-style format has its scales inside its blocks and uses plane 0 alone; an
@@ -15,14 +17,15 @@ namespace id2vec {
 // Rows are aligned as their blocks are: data and row_bytes are multiples of alignof(Block).
 struct Plane {
   const uint8_t* data = nullptr;
-  size_t row_bytes = 0;
+  size_t row_bytes = 0;             // 0: all rows share the first (AffineSpec::per_tensor)
+  size_t bytes = 0;                 // of the whole plane
 };
 
 struct TableView {
   uint64_t rows = 0;                // V
   uint32_t cols = 0;                // d
   std::array<Plane, 3> planes{};    // quants (or whole blocks), scales, offsets
-  uint32_t group_size = 0;          // affine formats: weights per scale; 0 elsewhere
+  AffineSpec affine{};              // affine formats: what the planes hold
 };
 
 // Which rows a call of dot() is about: rows ids[i], or first + i where there are no ids.

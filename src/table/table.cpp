@@ -34,6 +34,30 @@ Result<size_t> row_bytes_of(const TableSpec& spec) {
   return static_cast<size_t>(*bytes);  // both factors have 32 bits
 }
 
+// A kernel takes 16 weights at a time with one scale, so a group may end inside a row only at a multiple of 16.
+Status check_groups(const TableSpec& spec) {
+  const uint32_t group_size = spec.affine.group_size;
+  if (group_size >= spec.cols || (group_size != 0 && group_size % 16 == 0)) return {};
+  return fail(Code::kUnsupported, "Groups of ", group_size, " weights per scale are not supported in ",
+              spec.dtype->name, ": the group size must be a multiple of 16 or cover the row of ", spec.cols,
+              ".");
+}
+
+// Bytes per row of every plane; a shared scale or offset counts for each row here.
+struct RowBytes {
+  std::array<size_t, 3> planes{};
+  uint64_t sum() const { return uint64_t(planes[0]) + planes[1] + planes[2]; }
+};
+
+Result<RowBytes> all_row_bytes(const TableSpec& spec) {
+  ID2VEC_ASSIGN(const size_t quants, row_bytes_of(spec));
+  if (!spec.dtype->planar) return RowBytes{{quants, 0, 0}};
+  ID2VEC_RETURN_IF_ERROR(check_groups(spec));
+  const uint32_t bits = spec.dtype->block_bytes * 8 / spec.dtype->block_size;
+  const AffineRowBytes bytes = affine_row_bytes(spec.affine, bits, spec.cols);
+  return RowBytes{{quants, bytes.scales, bytes.offsets}};
+}
+
 Status no_memory(uint64_t bytes, std::string_view what) {
   return fail(Code::kOutOfMemory, "There is no memory for ", bytes, " bytes of ", what, ".");
 }
@@ -56,7 +80,8 @@ void mask_beyond(uint64_t limit, const ScoreBlock& block) {
 // One call of logits or top_k: the activations, prepared once, and the walk over blocks of rows.
 class Scoring {
  public:
-  Scoring(const TableView& table, const FormatKernels& kernels, std::span<const float> hidden, Precision precision)
+  Scoring(const TableView& table, const FormatKernels& kernels, std::span<const float> hidden,
+          Precision precision)
       : table_(table),
         kernels_(kernels),
         precision_(precision),
@@ -74,7 +99,8 @@ class Scoring {
   size_t vectors() const { return activations_.count; }
 
   // Scores of `rows`, finished, at `out`.
-  ScoreBlock score(const RowSet& rows, uint64_t limit, const Finish& finish, float* out, size_t stride) const {
+  ScoreBlock score(const RowSet& rows, uint64_t limit, const Finish& finish, float* out,
+                   size_t stride) const {
     kernels_.dot(table_, rows, activations_, precision_, out, stride);
     const ScoreBlock block{rows, vectors(), out, stride};
     if (finish.apply != nullptr) finish.apply(finish.context, block);
@@ -104,7 +130,11 @@ void rank(const float* scores, const RowSet& rows, Best& best) {
 class Ranking {
  public:
   Ranking(size_t vectors, size_t k, size_t block_rows)
-      : vectors_(vectors), k_(k), stride_(block_rows), bytes_(bytes(vectors, k, block_rows)), scratch_(bytes_) {}
+      : vectors_(vectors),
+        k_(k),
+        stride_(block_rows),
+        bytes_(bytes(vectors, k, block_rows)),
+        scratch_(bytes_) {}
 
   Status start(bool with_sums) {
     if (bytes_ == kTooMany || scratch_.data() == nullptr) return no_memory(bytes_, "the best scores");
@@ -162,48 +192,54 @@ class Ranking {
 }  // namespace
 
 Result<std::unique_ptr<Table>> Table::allocate(const TableSpec& spec, const KernelTable& kernels) {
-  ID2VEC_ASSIGN(const size_t row_bytes, row_bytes_of(spec));
-  const std::optional<uint64_t> bytes = checked_mul(spec.rows, row_bytes);
-  if (!bytes || *bytes > SIZE_MAX - 2 * kAlignment || spec.rows > INT32_MAX) {
-    return fail(Code::kLimit, "A table of ", spec.rows, " rows of ", row_bytes,
+  ID2VEC_ASSIGN(const RowBytes row_bytes, all_row_bytes(spec));
+  const std::optional<uint64_t> bytes = checked_mul(spec.rows, row_bytes.sum());
+  constexpr size_t kPadding = 4 * kAlignment;  // one per plane, and one for the start
+  if (!bytes || *bytes > SIZE_MAX - kPadding || spec.rows > INT32_MAX) {
+    return fail(Code::kLimit, "A table of ", spec.rows, " rows of ", row_bytes.sum(),
                 " bytes does not fit the address space; try `residency: 'workers'` or 'remote'.");
   }
   std::unique_ptr<Table> table(new Table);
-  table->memory_ = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(*bytes) + kAlignment));
+  table->memory_ = static_cast<uint8_t*>(std::malloc(static_cast<size_t>(*bytes) + kPadding));
   if (table->memory_ == nullptr) return no_memory(*bytes, "the table");
   table->spec_ = spec;
   table->kernels_ = &kernels;
   table->view_.rows = spec.rows;
   table->view_.cols = spec.cols;
-  table->view_.group_size = spec.group_size;
-  const size_t misalignment = reinterpret_cast<uintptr_t>(table->memory_) % kAlignment;
-  table->view_.planes[0] = {table->memory_ + (kAlignment - misalignment), row_bytes};
+  table->view_.affine = spec.affine;
+  uint8_t* end = table->memory_;
+  for (size_t i = 0; i < row_bytes.planes.size() && row_bytes.planes[i] != 0; ++i) {
+    end += kAlignment - reinterpret_cast<uintptr_t>(end) % kAlignment;
+    const bool shared = i != 0 && spec.affine.per_tensor;
+    const size_t plane_bytes = row_bytes.planes[i] * static_cast<size_t>(shared ? 1 : spec.rows);
+    table->view_.planes[i] = {end, shared ? 0 : row_bytes.planes[i], plane_bytes};
+    end += plane_bytes;
+  }
   return table;
 }
 
-Table::~Table() {
-  std::free(memory_);
-}
+Table::~Table() { std::free(memory_); }
 
 MutableBytes Table::plane(size_t index) {
   const Plane& plane = view_.planes[index];
-  return {const_cast<uint8_t*>(plane.data), static_cast<size_t>(view_.rows) * plane.row_bytes};
+  return {const_cast<uint8_t*>(plane.data), plane.bytes};
 }
 
 uint64_t Table::bytes() const {
   uint64_t bytes = 0;
-  for (const Plane& plane : view_.planes) bytes += view_.rows * plane.row_bytes;
+  for (const Plane& plane : view_.planes) bytes += plane.bytes;
   return bytes;
 }
 
 Status Table::lookup(std::span<const uint32_t> ids, std::span<float> out) const {
   if (out.size() / view_.cols < ids.size()) {
-    return fail(Code::kInvalidArgument, "The output holds ", out.size(), " numbers, but ", ids.size(), " rows of ",
-                view_.cols, " were asked for.");
+    return fail(Code::kInvalidArgument, "The output holds ", out.size(), " numbers, but ", ids.size(),
+                " rows of ", view_.cols, " were asked for.");
   }
   for (size_t i = 0; i < ids.size(); ++i) {
     if (ids[i] < view_.rows) continue;
-    return fail(Code::kOutOfRange, "Id ", ids[i], " at position ", i, " is outside the table's ", view_.rows, " rows.");
+    return fail(Code::kOutOfRange, "Id ", ids[i], " at position ", i, " is outside the table's ", view_.rows,
+                " rows.");
   }
   format().gather(view_, ids.data(), ids.size(), out.data());
   return {};
@@ -211,13 +247,13 @@ Status Table::lookup(std::span<const uint32_t> ids, std::span<float> out) const 
 
 Status Table::check(std::span<const float> hidden, const Candidates& candidates) const {
   if (hidden.size() % view_.cols != 0) {
-    return fail(Code::kInvalidArgument, hidden.size(), " hidden values are no whole number of vectors of width ",
-                view_.cols, ".");
+    return fail(Code::kInvalidArgument, hidden.size(),
+                " hidden values are no whole number of vectors of width ", view_.cols, ".");
   }
   for (size_t i = 0; i < candidates.only.size(); ++i) {
     if (candidates.only[i] < view_.rows) continue;
-    return fail(Code::kOutOfRange, "Candidate ", candidates.only[i], " at position ", i, " is outside the table's ",
-                view_.rows, " rows.");
+    return fail(Code::kOutOfRange, "Candidate ", candidates.only[i], " at position ", i,
+                " is outside the table's ", view_.rows, " rows.");
   }
   return {};
 }
@@ -240,8 +276,8 @@ Status Table::logits(std::span<const float> hidden, Precision precision, const C
   return {};
 }
 
-Status Table::top_k(std::span<const float> hidden, size_t k, Precision precision, const Candidates& candidates,
-                    TopK out, Finish finish) const {
+Status Table::top_k(std::span<const float> hidden, size_t k, Precision precision,
+                    const Candidates& candidates, TopK out, Finish finish) const {
   ID2VEC_RETURN_IF_ERROR(check(hidden, candidates));
   const RowSet rows = all_rows(view_, candidates);
   Scoring scoring(view_, format(), hidden, precision);

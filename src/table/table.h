@@ -18,7 +18,7 @@ struct TableSpec {
   const Dtype* dtype = nullptr;     // a format of the list
   uint64_t rows = 0;                // V
   uint32_t cols = 0;                // d
-  uint32_t group_size = 0;          // affine formats only
+  AffineSpec affine{};              // affine formats only
 };
 
 // Filled by top_k. Where fewer than k ids compete, the rest is −∞ with index −1.
@@ -61,7 +61,8 @@ class Table {
   const TableSpec& spec() const { return spec_; }
   const TableView& view() const { return view_; }
   const KernelTable& kernels() const { return *kernels_; }
-  // Where the loader writes plane `index`: rows · row_bytes bytes, rows contiguous; 64-byte aligned.
+  // Where the loader writes plane `index`: rows contiguous; 64-byte aligned. Empty where
+  // the format has no such plane.
   MutableBytes plane(size_t index);
   uint64_t bytes() const;           // of all planes
 

@@ -72,9 +72,11 @@ TEST(Golden, EveryFormatDecodesBitForBit) {
   ID2VEC_NEED_CORPUS();
   size_t checked = 0;
   Formats::for_each([&]<class F>() {
-    if (!is_golden(F::kName)) return;
-    expect_golden<F>();
-    ++checked;
+    if constexpr (Format<F>) {
+      if (!is_golden(F::kName)) return;
+      expect_golden<F>();
+      ++checked;
+    }
   });
   EXPECT_EQ(checked, 28u);  // as many as the golden data has
 }
@@ -113,10 +115,12 @@ void expect_excerpt(const FormatExcerpt& excerpt) {
 
 TEST(FormatExcerpts, EveryFormatDecodesItsBlock) {
   Formats::for_each([]<class F>() {
-    for (const FormatExcerpt& excerpt : kFormatExcerpts) {
-      if (excerpt.name == F::kName) return expect_excerpt<F>(excerpt);
+    if constexpr (Format<F>) {  // the others: affine_test.cpp
+      for (const FormatExcerpt& excerpt : kFormatExcerpts) {
+        if (excerpt.name == F::kName) return expect_excerpt<F>(excerpt);
+      }
+      ADD_FAILURE() << "no excerpt for " << F::kName;
     }
-    ADD_FAILURE() << "no excerpt for " << F::kName;
   });
 }
 

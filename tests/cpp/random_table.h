@@ -44,21 +44,48 @@ void fill_random(MutableBytes bytes, uint32_t seed) {
   }
 }
 
+// Any byte is a valid quant; scales and biases (floats here) are drawn from a normal distribution.
+inline void fill_random_planes(Table& table, uint32_t seed) {
+  std::mt19937 random(seed);
+  for (uint8_t& byte : table.plane(0)) byte = uint8_t(random());
+  const bool biases = table.spec().affine.offsets == Offsets::kBiases;
+  for (uint8_t& byte : table.plane(2)) byte = uint8_t(random());
+  for (size_t plane : {1, 2}) {
+    if (plane == 2 && !biases) continue;
+    const std::vector<float> values = random_floats(table.plane(plane).size() / sizeof(float), seed + plane);
+    std::memcpy(table.plane(plane).data(), values.data(), values.size() * sizeof(float));
+  }
+}
+
+// `affine`: what an affine format gets; its scales must be F32.
 template <class F>
-std::unique_ptr<Table> random_table(const KernelTable& kernels, uint64_t rows, uint32_t cols, uint32_t seed = 1) {
-  const TableSpec spec{dtype_by_name(F::kName), rows, cols, 0};
+std::unique_ptr<Table> random_table(const KernelTable& kernels, uint64_t rows, uint32_t cols,
+                                    uint32_t seed = 1,
+                                    AffineSpec affine = {.group_size = 32, .offsets = Offsets::kBiases}) {
+  const TableSpec spec{dtype_by_name(F::kName), rows, cols, affine};
   std::unique_ptr<Table> table = std::move(Table::allocate(spec, kernels).value());
-  fill_random<F>(table->plane(0), seed);
+  if constexpr (PlanarFormat<F>) {
+    fill_random_planes(*table, seed);
+  } else {
+    fill_random<F>(table->plane(0), seed);
+  }
   return table;
 }
 
 // Weight (row, col) by the definition.
 template <class F>
 float weight(const Table& table, uint64_t row, uint32_t col) {
-  const Plane& plane = table.view().planes[0];
-  typename F::Block block;
-  std::memcpy(&block, plane.data + row * plane.row_bytes + col / F::kBlockSize * sizeof block, sizeof block);
-  return F::value(block, col % F::kBlockSize);
+  const auto& planes = table.view().planes;
+  if constexpr (PlanarFormat<F>) {
+    return F::value({planes[0].data + row * planes[0].row_bytes, planes[1].data + row * planes[1].row_bytes,
+                     planes[2].data + row * planes[2].row_bytes, &table.view().affine},
+                    col);
+  } else {
+    typename F::Block block;
+    const uint8_t* bytes = planes[0].data + row * planes[0].row_bytes;
+    std::memcpy(&block, bytes + col / F::kBlockSize * sizeof block, sizeof block);
+    return F::value(block, col % F::kBlockSize);
+  }
 }
 
 }  // namespace id2vec

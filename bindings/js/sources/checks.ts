@@ -43,3 +43,12 @@ export async function collect(
   }
   return all;
 }
+
+/**
+ * True for a name that stays within the folder of its file. Names of siblings come out of files that anybody may
+ * have written (ONNX external data, shard indexes): none may lead elsewhere.
+ */
+export function isSafeSibling(name: string): boolean {
+  if (name === '' || /[\\\0:]/.test(name) || name.startsWith('/')) return false;
+  return !name.split('/').includes('..');
+}

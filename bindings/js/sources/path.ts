@@ -1,5 +1,6 @@
 import { EmbeddingError } from '../errors.js';
-import { checkRange, notFound } from './checks.js';
+import { MissingSource } from './buffer.js';
+import { checkRange, isSafeSibling, notFound } from './checks.js';
 import { nodeModule } from './node.js';
 import type { ReadOptions, Source } from './source.js';
 
@@ -52,6 +53,7 @@ export class PathSource implements Source {
   }
 
   sibling(name: string): Source {
+    if (!isSafeSibling(name)) return new MissingSource(name, `outside the folder of ${this.label}`);
     const folder = this.label.slice(0, this.label.length - this.name.length);
     const sibling = new PathSource(folder + name);
     this.#siblings.push(sibling);

@@ -1,0 +1,110 @@
+/**
+ * A web server that misbehaves on request, and counts. Addresses are
+ *
+ *   /ID/BEHAVIOUR/FILE    FILE as in content.ts (or of the folder given to `serve`), sent the way behaviours.ts says
+ *   /stats/ID             what was asked of /ID/… so far, as JSON
+ *
+ * A test takes an ID of its own, so that tests do not see each other's counts.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { behaviours } from './behaviours.js';
+import { virtualFile, type VirtualFile } from './content.js';
+import { diskFile } from './disk.js';
+
+export interface Stats {
+  /** GET requests, in order: their Range header or ''. */
+  requests: string[];
+  heads: number;
+  /** Bytes of file content that were written to sockets. */
+  bytes: number;
+  /** Responses that are neither finished nor closed. */
+  open: number;
+}
+
+export interface Exchange {
+  request: IncomingMessage;
+  response: ServerResponse;
+  file: VirtualFile;
+  stats: Stats;
+  /** Another origin of the same server. */
+  otherOrigin: string;
+}
+
+export interface FaultServer {
+  url: string;
+  close(): Promise<void>;
+}
+
+const kCors = {
+  'access-control-allow-origin': '*',
+  'access-control-allow-headers': '*, range, authorization',
+  'access-control-allow-methods': 'GET, HEAD',
+  'access-control-expose-headers': 'content-range, content-encoding, etag, retry-after, accept-ranges',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+/** Starts on two ports of 127.0.0.1 (two origins); `folder` holds real files to serve. */
+export async function serve(folder = ''): Promise<FaultServer> {
+  const all = new Map<string, Stats>();
+  const ports = [0, 0];
+  const servers = await Promise.all(
+    ports.map(async (_, i) => {
+      const server = createServer((request, response) => {
+        const other = `http://127.0.0.1:${ports[1 - i]}`;
+        answer(request, response, all, other, folder).catch(() => response.destroy());
+      });
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      ports[i] = (server.address() as AddressInfo).port;
+      return server;
+    }),
+  );
+  return {
+    url: `http://127.0.0.1:${ports[0]}`,
+    async close() {
+      for (const server of servers) {
+        server.closeAllConnections();
+        await new Promise((resolve) => server.close(resolve));
+      }
+    },
+  };
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  all: Map<string, Stats>,
+  otherOrigin: string,
+  folder: string,
+): Promise<void> {
+  for (const [name, value] of Object.entries(kCors)) response.setHeader(name, value);
+  const [id = '', behaviour = '', ...rest] = new URL(request.url!, 'http://x').pathname.slice(1).split('/');
+  if (id === 'stats') {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify(statsOf(all, behaviour)));
+    return;
+  }
+  if (request.method === 'OPTIONS') {
+    response.writeHead(behaviour === 'no-preflight' ? 403 : 204).end();
+    return;
+  }
+  const stats = statsOf(all, id);
+  if (request.method === 'HEAD') stats.heads += 1;
+  else stats.requests.push(request.headers.range ?? '');
+  stats.open += 1;
+  response.once('close', () => (stats.open -= 1));
+  const name = decodeURIComponent(rest.join('/'));
+  const file = virtualFile(name) ?? (await diskFile(folder, name));
+  const behave = behaviours[behaviour];
+  if (!file || !behave) {
+    response.writeHead(404).end('no such file');
+    return;
+  }
+  await behave({ request, response, file, stats, otherOrigin });
+}
+
+function statsOf(all: Map<string, Stats>, id: string): Stats {
+  let stats = all.get(id);
+  if (!stats) all.set(id, (stats = { requests: [], heads: 0, bytes: 0, open: 0 }));
+  return stats;
+}
