@@ -56,7 +56,8 @@ const bad: [behaviour: string, code: string, message: RegExp][] = [
   ['500-always', 'http', /answered 500.*try again later/],
   ['wrong-content-range', 'http', /asked for bytes .* and sent 0-.*range: false/],
   ['416-later', 'changed', /changed while it was read \(its size 700001 became 699994\)/],
-  ['empty-body', 'network', /broke off|No answer/],
+  // Firefox waits for the rest of a body that was cut off.
+  ['empty-body', 'network|stalled', /broke off|No answer|sent nothing/],
   ['reset-always', 'network', /No answer from/],
   ['reset-at-once', 'network', /No answer from/],
   ['stall-always', 'stalled', /sent nothing for 0.3 s/],
@@ -100,7 +101,8 @@ describe('one clear error for', () => {
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(EmbeddingError);
-    expect(error).toMatchObject({ code, message: expect.stringMatching(message) });
+    expect((error as EmbeddingError).code).toMatch(new RegExp(`^(${code})$`));
+    expect((error as Error).message).toMatch(message);
     expect((error as Error).message).toContain(url);
     await closed();
   });

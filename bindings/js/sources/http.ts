@@ -7,7 +7,7 @@ import { EmbeddingError } from '../errors.js';
 import type { Answer, Validators } from './answer.js';
 import { MissingSource } from './buffer.js';
 import { baseName, checkRange, collect, isSafeSibling } from './checks.js';
-import type { Client, Connection } from './connection.js';
+import type { Client, Connection, Counters } from './connection.js';
 import { ForwardReader } from './forward.js';
 import { HttpFile } from './http_file.js';
 import { probe } from './probe.js';
@@ -55,6 +55,11 @@ export class HttpSource implements Source {
   }
 
   get traffic(): Traffic {
+    return this.counters;
+  }
+
+  /** @internal Shared with all siblings. */
+  get counters(): Counters {
     return this.#file.client.counters;
   }
 

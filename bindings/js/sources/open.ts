@@ -1,5 +1,8 @@
 import { EmbeddingError } from '../errors.js';
+import { ModelCache } from '../cache/cache.js';
+import { cache as defaultCache } from '../cache/default.js';
 import { BufferSource } from './buffer.js';
+import { CachedSource } from './cached.js';
 import { blobBytes, ChunkedSource } from './chunked.js';
 import { chooseRoot, folderSource } from './folder.js';
 import { HttpSource } from './http.js';
@@ -7,9 +10,23 @@ import type { HttpOptions } from './http.js';
 import { hubUrl } from './hub.js';
 import { hasFileSystem, nodeModule } from './node.js';
 import { PathSource, rootPath } from './path.js';
+import { VerifiedSource } from './verified.js';
+import type { DigestOf } from './verified.js';
 import type { ByteSource, Source, SourceLike } from './source.js';
 
 export interface SourceOptions extends HttpOptions {
+  /**
+   * Keep what comes over the network on this device, and use what is there. Default `true`: the cache that the
+   * package exports as `cache`; `openCache` makes others.
+   */
+  cache?: boolean | ModelCache;
+  /** Use the cache alone, or fail at once with code `offline`. */
+  offline?: boolean;
+  /**
+   * `sha256-…` (base64, as in HTML) of the file, or digests by file name for a model of several files. The whole
+   * file is read for it, also where a part would do. Files without a digest are not checked.
+   */
+  integrity?: string | Readonly<Record<string, string>>;
   /** Which of several files (a dropped folder) the model is opened by; chosen by name where it is left out. */
   root?: string;
   signal?: AbortSignal;
@@ -24,10 +41,14 @@ export interface SourceOptions extends HttpOptions {
  */
 export async function openSource(source: SourceLike, options: SourceOptions = {}): Promise<Source> {
   options.signal?.throwIfAborted();
+  return verify(await openAny(source, options), options.integrity);
+}
+
+async function openAny(source: SourceLike, options: SourceOptions): Promise<Source> {
   if (typeof source === 'string') return openAddress(source, options);
   if (source instanceof URL) return openAddress(source.href, options);
   if (source instanceof ArrayBuffer || source instanceof Uint8Array) return new BufferSource(source);
-  if (typeof Request !== 'undefined' && source instanceof Request) return new HttpSource(source, options);
+  if (typeof Request !== 'undefined' && source instanceof Request) return openHttp(source, options);
   if (typeof Blob !== 'undefined' && source instanceof Blob) return openBlob(source);
   if (isFileList(source)) return folderSource(Array.from(source), options.root);
   if (isByteSource(source)) return new ChunkedSource(source, source.name ?? 'model');
@@ -42,19 +63,41 @@ async function openAddress(address: string, options: SourceOptions): Promise<Sou
   switch (scheme) {
     case 'http':
     case 'https':
-      return new HttpSource(address, options);
+      return openHttp(address, options);
     case 'hf':
-      return new HttpSource(hubUrl(address), options);
+      return openHttp(hubUrl(address), options);
     case 'blob':
     case 'data':
       return openInline(address, options);
     case 'file':
       return openFileUrl(address);
     case undefined:
-      return hasFileSystem() ? openPath(address) : new HttpSource(absoluteUrl(address), options);
+      return hasFileSystem() ? openPath(address) : openHttp(absoluteUrl(address), options);
     default:
       throw new EmbeddingError('unsupported', `${address} has the unknown scheme ${scheme}: use http(s), hf or file.`);
   }
+}
+
+function openHttp(target: string | Request, options: SourceOptions): Source {
+  const http = new HttpSource(target, options);
+  const { offline = false, integrity } = options;
+  if (options.cache === false) {
+    if (offline) throw new TypeError('offline needs the cache: leave out `cache: false`');
+    return http;
+  }
+  const chosen = options.cache instanceof ModelCache ? options.cache : defaultCache;
+  return new CachedSource(http, chosen, { offline, digestOf: digests(http.name, integrity) });
+}
+
+function verify(source: Source, integrity: SourceOptions['integrity']): Source {
+  return integrity === undefined ? source : new VerifiedSource(source, digests(source.name, integrity));
+}
+
+/** A single digest is that of the file that was named; several go by the files' names. */
+function digests(root: string, integrity: SourceOptions['integrity']): DigestOf {
+  if (typeof integrity !== 'object') return (name) => (name === root ? integrity : undefined);
+  const byName = new Map(Object.entries(integrity));
+  return (name) => byName.get(name);
 }
 
 async function openInline(address: string, options: SourceOptions): Promise<Source> {

@@ -38,6 +38,20 @@ function half(then: Behaviour): Behaviour {
   };
 }
 
+/** Sends a few bytes, rests, and so on: the line is slow but never stuck. */
+function paced(bytes: number, milliseconds: number): Behaviour {
+  return async (exchange) => {
+    const { response, file } = exchange;
+    const { start, end } = rangesOf(exchange)![0]!;
+    response.writeHead(206, { etag: '"v1"', 'content-range': `bytes ${start}-${end - 1}/${file.size}` });
+    for (let at = start; at < end && !response.destroyed; at += bytes) {
+      await sendBytes(exchange, at, Math.min(end, at + bytes));
+      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    }
+    response.end();
+  };
+}
+
 const reset: Behaviour = ({ response }) => void response.destroy();
 const stall: Behaviour = ({ response }) => response.flushHeaders();
 
@@ -92,16 +106,8 @@ export const behaviours: Record<string, Behaviour | undefined> = {
   stall: (exchange) => (times(exchange) === 2 ? half(stall)(exchange) : sendWell(exchange)),
   'stall-always': later(1, stall),
   'stall-headers': () => undefined,
-  slow: later(1, async (exchange) => {
-    const { start, end } = rangesOf(exchange)![0]!;
-    const { response, file } = exchange;
-    response.writeHead(206, { etag: '"v1"', 'content-range': `bytes ${start}-${end - 1}/${file.size}` });
-    for (let at = start; at < end && !response.destroyed; at += 20_000) {
-      await sendBytes(exchange, at, Math.min(end, at + 20_000));
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    response.end();
-  }),
+  slow: later(1, paced(20_000, 100)),
+  paced: later(1, paced(250_000, 20)),
   gzip: (exchange) => {
     const body = gzipped(exchange);
     exchange.stats.bytes += body.length;
@@ -138,6 +144,9 @@ export const behaviours: Record<string, Behaviour | undefined> = {
     exchange.request.headers.range ? reset(exchange) : sendWhole(exchange, length(exchange)),
   'one-range': (exchange) =>
     (rangesOf(exchange)?.length ?? 1) > 1 ? sendWhole(exchange, length(exchange)) : sendWell(exchange),
+  // Every other load finds another file: two requests each.
+  'new-version': (exchange) => sendWell(exchange, { etag: times(exchange) <= 2 ? '"v1"' : '"v2"' }),
+  'gone-later': later(2, reset),
   'changed-etag': later(1, (exchange) => sendWell(exchange, { etag: '"v2"' })),
   'changed-date': (exchange) => {
     exchange.response.setHeader('last-modified', new Date(times(exchange) * 86_400_000).toUTCString());

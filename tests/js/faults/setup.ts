@@ -1,5 +1,8 @@
 // Vitest's globalSetup: starts the misbehaving server once for all projects, browsers included.
 import type { TestProject } from 'vitest/node';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { corpusFolder } from '../setup/corpus-folder.js';
 import { serve } from './server.js';
@@ -8,11 +11,18 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** Address of the misbehaving server, without a slash at its end. */
     faults: string;
+    /** A folder that is removed after the run. */
+    temporary: string;
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await serve(corpusFolder(fileURLToPath(new URL('../../..', import.meta.url))));
+  const temporary = await mkdtemp(join(tmpdir(), 'id2vec-test-'));
   project.provide('faults', server.url);
-  return () => server.close();
+  project.provide('temporary', temporary);
+  return async () => {
+    await server.close();
+    await rm(temporary, { recursive: true, force: true });
+  };
 }

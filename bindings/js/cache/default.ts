@@ -1,0 +1,35 @@
+import { hasFileSystem } from '../sources/node.js';
+import { CacheApiStore } from './cache_api_store.js';
+import { ModelCache } from './cache.js';
+import type { CacheOptions } from './cache.js';
+import { DiskStore } from './disk_store.js';
+import { OpfsStore } from './opfs_store.js';
+import type { BlockStore } from './store.js';
+
+const kLimit = 16 * 2 ** 30;
+// Browsers evict a whole origin when it nears its quota: other data of the page needs room, too.
+const kShareOfQuota = 0.6;
+
+/**
+ * Opens a cache: a folder on disk in Node, Deno and Bun; the origin private file system in browsers, or the Cache
+ * API where that is missing; nothing where there is neither.
+ */
+export function openCache(options: CacheOptions = {}): ModelCache {
+  const store = openStore(options.folder).catch(() => undefined);
+  let limit: Promise<number> | undefined;
+  return new ModelCache(store, () => (limit ??= findLimit(options.limit)));
+}
+
+async function openStore(folder?: string): Promise<BlockStore | undefined> {
+  if (hasFileSystem()) return DiskStore.open(folder);
+  return (await OpfsStore.open()) ?? (await CacheApiStore.open());
+}
+
+async function findLimit(wanted = kLimit): Promise<number> {
+  const storage = hasFileSystem() ? undefined : globalThis.navigator?.storage;
+  const { quota } = (await storage?.estimate?.().catch(() => undefined)) ?? {};
+  return quota === undefined ? wanted : Math.min(wanted, kShareOfQuota * quota);
+}
+
+/** The cache that loads use unless they are given another one. */
+export const cache: ModelCache = openCache();
