@@ -94,13 +94,18 @@ describe('offline', () => {
   test('fails at once for what is not', async () => {
     const { url, stats } = place('ok', kFile);
     const whole = await openSource(url, { ...options, offline: true });
-    await expect(whole.size()).rejects.toMatchObject({ code: 'offline', message: expect.stringContaining(url) });
+    await expect(whole.size()).rejects.toMatchObject({
+      code: 'offline',
+      message: expect.stringContaining(url) as string,
+    });
     expect((await stats()).requests).toEqual([]);
     await (await openSource(url, options)).read(0, 1000);
     const part = await openSource(url, { ...options, offline: true });
     expect(await part.read(0, 1000)).toEqual(patternBytes(0, 1000));
     await expect(part.read(500, 2_000_000)).rejects.toMatchObject({ code: 'offline' });
-    await expect(part.readRanges!([{ start: 2_000_000, end: 2_000_001 }])).rejects.toMatchObject({ code: 'offline' });
+    await expect(part.readRanges!([{ start: 2_000_000, end: 2_000_001 }])).rejects.toMatchObject({
+      code: 'offline',
+    });
   });
 
   test('a server that cannot be reached is no obstacle', async () => {
@@ -141,7 +146,10 @@ describe('interrupted', () => {
 
 describe('bounded', () => {
   test('the least recently used goes first; what does not fit is not kept', async () => {
-    const small = openCache({ limit: 6_000_000, folder: isNode ? `${inject('temporary')}/small` : undefined });
+    const small = openCache({
+      limit: 6_000_000,
+      folder: isNode ? `${inject('temporary')}/small` : undefined,
+    });
     const load = (url: string) => readAll(url, { cache: small });
     const urls = [1, 2, 3].map(() => place('ok', 'pattern-2500000.bin').url);
     await load(urls[0]!);
@@ -165,7 +173,6 @@ describe('bounded', () => {
 
 describe('nothing wrong is cached', () => {
   const failsLater = new Set(['wrong-content-range', 'changed-etag']);
-
 
   test.each(['404', 'html', 'html-disguised', 'wrong-content-range', 'changed-etag', '500-always'])(
     '%s',
@@ -201,7 +208,7 @@ describe('integrity', () => {
     const integrity = await digest(patternBytes(1, kSize));
     await expect(readAll(url, { integrity })).rejects.toMatchObject({
       code: 'integrity',
-      message: expect.stringContaining(await right()),
+      message: expect.stringContaining(await right()) as string,
     });
     expect(await cache.list()).toEqual([]);
   });
@@ -239,7 +246,10 @@ describe('integrity', () => {
 
   test('by file name', async () => {
     const { url } = place('ok', kFile);
-    const integrity = { 'pattern-10.bin': await digest(patternBytes(0, 10)), 'pattern-20.bin': await right() };
+    const integrity = {
+      'pattern-10.bin': await digest(patternBytes(0, 10)),
+      'pattern-20.bin': await right(),
+    };
     const source = await openSource(url, { ...options, integrity });
     await source.sibling('pattern-10.bin').read(0, 10);
     await source.finish!();

@@ -111,14 +111,17 @@ describe('one clear error for', () => {
 describe('ranges', () => {
   const ranges = [5, 300_000, 70_000, 650_000, 123_456].map((start) => ({ start, end: start + 1000 }));
 
-  test.each(['ok', 'one-range', 'no-range', 'no-length', 'cors-hidden'])('several at once, %s', async (behaviour) => {
-    const { url, closed } = place(behaviour, kFile);
-    const source = new HttpSource(url, kQuick);
-    const parts = await source.readRanges(ranges);
-    ranges.forEach(({ start, end }, i) => expect(equal(parts[i]!, patternBytes(start, end))).toBe(true));
-    source.close();
-    await closed();
-  });
+  test.each(['ok', 'one-range', 'no-range', 'no-length', 'cors-hidden'])(
+    'several at once, %s',
+    async (behaviour) => {
+      const { url, closed } = place(behaviour, kFile);
+      const source = new HttpSource(url, kQuick);
+      const parts = await source.readRanges(ranges);
+      ranges.forEach(({ start, end }, i) => expect(equal(parts[i]!, patternBytes(start, end))).toBe(true));
+      source.close();
+      await closed();
+    },
+  );
 
   test('cost their own bytes, in one request where the server can', async () => {
     const { url, stats } = place('ok', kFile);
@@ -187,7 +190,7 @@ describe('headers', () => {
     const source = new HttpSource('https://example.invalid/pattern-100.bin', {
       ...kQuick,
       fetch: async (input) => {
-        asked.push(String(input));
+        asked.push(input as string);
         return new Response(patternBytes(0, 100) as Uint8Array<ArrayBuffer>);
       },
     });
@@ -214,25 +217,28 @@ describe('siblings', () => {
 describe('abort', () => {
   const reason = new Error('the user left');
 
-  test.each(['slow', 'stall-always', 'stall-headers', '429-long', 'no-range'])('during %s', async (behaviour) => {
-    const { url, closed } = place(behaviour, `pattern-${50 << 20}.bin`);
-    const controller = new AbortController();
-    const source = new HttpSource(url, { retryDelay: 5, stallTimeout: 60_000 });
-    setTimeout(() => controller.abort(reason), 80);
-    const work = async () => {
-      for await (const chunk of source.stream(0, 50 << 20, { signal: controller.signal })) {
-        if (chunk.length === 0) throw new Error('an empty chunk');
-        await new Promise((resolve) => setTimeout(resolve, 5));
-      }
-    };
-    const error = await work().then(
-      () => undefined,
-      (failure: unknown) => failure,
-    );
-    if (behaviour === '429-long') expect(error).toMatchObject({ code: 'http' });
-    else expect(error).toBe(reason);
-    await closed();
-  });
+  test.each(['slow', 'stall-always', 'stall-headers', '429-long', 'no-range'])(
+    'during %s',
+    async (behaviour) => {
+      const { url, closed } = place(behaviour, `pattern-${50 << 20}.bin`);
+      const controller = new AbortController();
+      const source = new HttpSource(url, { retryDelay: 5, stallTimeout: 60_000 });
+      setTimeout(() => controller.abort(reason), 80);
+      const work = async () => {
+        for await (const chunk of source.stream(0, 50 << 20, { signal: controller.signal })) {
+          if (chunk.length === 0) throw new Error('an empty chunk');
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      };
+      const error = await work().then(
+        () => undefined,
+        (failure: unknown) => failure,
+      );
+      if (behaviour === '429-long') expect(error).toMatchObject({ code: 'http' });
+      else expect(error).toBe(reason);
+      await closed();
+    },
+  );
 
   test('one caller’s abort does not fail another’s read', async () => {
     const { url } = place('500', kFile);

@@ -12,7 +12,13 @@ export interface BlockStore {
   /** Names of an entry's blocks; empty where there is no such entry. */
   blocks(entry: string): Promise<string[]>;
   /** Bytes [start, end) of a block; undefined where the block is missing or not `size` bytes long. */
-  get(entry: string, block: string, size: number, start: number, end: number): Promise<Uint8Array | undefined>;
+  get(
+    entry: string,
+    block: string,
+    size: number,
+    start: number,
+    end: number,
+  ): Promise<Uint8Array | undefined>;
   /** A small block as text. */
   getText(entry: string, block: string): Promise<string | undefined>;
   /** Rejects where there is no room, or no permission. */

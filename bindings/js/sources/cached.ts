@@ -80,10 +80,13 @@ export class CachedSource implements Source {
   async readRanges(ranges: readonly Range[], options: ReadOptions = {}): Promise<Uint8Array[]> {
     const { extents } = await this.#open(options.signal);
     const missing = ranges.filter(({ start, end }) => !extents.covers(start, end));
-    for (const { start, end } of missing.slice(0, this.#options.offline ? 1 : 0)) throw this.#offline(start, end);
+    for (const { start, end } of missing.slice(0, this.#options.offline ? 1 : 0))
+      throw this.#offline(start, end);
     const fetched = missing.length > 0 ? await this.#inner.readRanges(missing, options) : [];
     const parts = new Map(missing.map((range, i) => [range, fetched[i]!]));
-    return Promise.all(ranges.map((range) => parts.get(range) ?? this.read(range.start, range.end, options)));
+    return Promise.all(
+      ranges.map(async (range) => parts.get(range) ?? this.read(range.start, range.end, options)),
+    );
   }
 
   sibling(name: string): Source {
@@ -134,7 +137,7 @@ export class CachedSource implements Source {
     };
     try {
       for await (const chunk of this.#inner.stream(start, end, options)) {
-        for (let used = 0; used < chunk.length && this.#writable; ) {
+        for (let used = 0; used < chunk.length && this.#writable;) {
           const part = chunk.subarray(used, used + block.length - filled);
           block.set(part, filled);
           filled += part.length;

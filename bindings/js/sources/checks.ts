@@ -31,10 +31,7 @@ export function baseName(path: string): string {
 }
 
 /** All chunks as one array of exactly `length` bytes. */
-export async function collect(
-  chunks: AsyncIterable<Uint8Array>,
-  length: number,
-): Promise<Uint8Array> {
+export async function collect(chunks: AsyncIterable<Uint8Array>, length: number): Promise<Uint8Array> {
   const all = new Uint8Array(length);
   let filled = 0;
   for await (const chunk of chunks) {

@@ -109,7 +109,11 @@ export class HttpSource implements Source {
     if (!isSafeSibling(name)) return new MissingSource(name, `outside the folder of ${this.label}`);
     const { target, client } = this.#file;
     const url = siblingUrl(this.label, name);
-    const sibling = new HttpSource(typeof target === 'string' ? url : new Request(url, target), this.#options, client);
+    const sibling = new HttpSource(
+      typeof target === 'string' ? url : new Request(url, target),
+      this.#options,
+      client,
+    );
     this.#siblings.push(sibling);
     return sibling;
   }

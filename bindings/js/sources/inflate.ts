@@ -60,16 +60,17 @@ export class InflatedSource implements Source {
 async function* inflate(outer: Source, entry: Deflated, options: ReadOptions): AsyncIterable<Uint8Array> {
   const { start, bytes } = entry;
   const chunks = outer.stream(start, start + bytes, options)[Symbol.asyncIterator]();
-  let failure: unknown;
+  // Of reading, as opposed to inflating.
+  let failure: Error | undefined;
   const input = new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
       try {
-        const { value, done } = await chunks.next();
-        if (done) controller.close();
+        const next = await chunks.next();
+        if (next.done) controller.close();
         // A chunk's memory may be reused by its source, while the inflater still holds it.
-        else controller.enqueue(value.slice());
+        else controller.enqueue(next.value.slice());
       } catch (error) {
-        failure = error;
+        failure = error as Error;
         throw error;
       }
     },
@@ -81,7 +82,7 @@ async function* inflate(outer: Source, entry: Deflated, options: ReadOptions): A
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } catch (error) {
-    if (failure !== undefined) throw failure;
+    if (failure) throw failure;
     throw new EmbeddingError('malformed', `${outer.label} holds damaged deflate data at byte ${start}.`, {
       cause: error,
     });

@@ -43,10 +43,7 @@ export async function readMultipart(
   return found.every((bytes) => bytes !== undefined) ? found : undefined;
 }
 
-async function readBody(
-  connection: Connection,
-  ranges: readonly Range[],
-): Promise<Uint8Array | undefined> {
+async function readBody(connection: Connection, ranges: readonly Range[]): Promise<Uint8Array | undefined> {
   const limit = ranges.reduce((sum, { start, end }) => sum + end - start + kHeaderBytesPerPart, 0);
   const body = new Uint8Array(limit);
   let length = 0;

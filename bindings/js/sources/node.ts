@@ -21,7 +21,10 @@ export function hasFileSystem(): boolean {
  */
 export async function nodeModule<T>(name: string): Promise<T> {
   if (!hasFileSystem()) {
-    throw new EmbeddingError('unsupported', `This runtime has no ${name}: give a URL, a Blob or bytes instead of a path.`);
+    throw new EmbeddingError(
+      'unsupported',
+      `This runtime has no ${name}: give a URL, a Blob or bytes instead of a path.`,
+    );
   }
   const builtin = nodeProcess()?.getBuiltinModule?.(name);
   // Node before 20.16 has no getBuiltinModule. The variable keeps bundlers from following the import.

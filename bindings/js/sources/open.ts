@@ -74,7 +74,10 @@ async function openAddress(address: string, options: SourceOptions): Promise<Sou
     case undefined:
       return hasFileSystem() ? openPath(address) : openHttp(absoluteUrl(address), options);
     default:
-      throw new EmbeddingError('unsupported', `${address} has the unknown scheme ${scheme}: use http(s), hf or file.`);
+      throw new EmbeddingError(
+        'unsupported',
+        `${address} has the unknown scheme ${scheme}: use http(s), hf or file.`,
+      );
   }
 }
 
@@ -125,9 +128,13 @@ function absoluteUrl(address: string): string {
   try {
     return new URL(address, base).href;
   } catch (cause) {
-    throw new EmbeddingError('not-found', `${address} is no absolute URL, and there is no page to resolve it against.`, {
-      cause,
-    });
+    throw new EmbeddingError(
+      'not-found',
+      `${address} is no absolute URL, and there is no page to resolve it against.`,
+      {
+        cause,
+      },
+    );
   }
 }
 

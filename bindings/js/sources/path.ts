@@ -113,7 +113,10 @@ function openingFailed(path: string, error: unknown): EmbeddingError {
 }
 
 /** Path of the file to open for a path that may name a folder: the folder's root file of a model. */
-export async function rootPath(path: string, choose: (names: string[]) => string | undefined): Promise<string> {
+export async function rootPath(
+  path: string,
+  choose: (names: string[]) => string | undefined,
+): Promise<string> {
   const fs = await nodeModule<Fs>('node:fs/promises');
   const { join } = await nodeModule<Path>('node:path');
   const status = await fs.stat(path).catch(() => undefined);

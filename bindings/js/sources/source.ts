@@ -93,12 +93,4 @@ export interface ByteSource {
 
 /** Anything that a model can be loaded from. */
 export type SourceLike =
-  | string
-  | URL
-  | Request
-  | Blob
-  | readonly File[]
-  | FileList
-  | ArrayBuffer
-  | Uint8Array
-  | ByteSource;
+  string | URL | Request | Blob | readonly File[] | FileList | ArrayBuffer | Uint8Array | ByteSource;

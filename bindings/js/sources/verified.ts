@@ -147,7 +147,11 @@ export class VerifiedSource implements Source {
 
   async #hash(pass: Pass, chunk: Uint8Array): Promise<void> {
     let used = 0;
-    for (let next = this.#checkpoints[0]; next && next.at <= pass.at + chunk.length - used; next = this.#checkpoints[0]) {
+    for (
+      let next = this.#checkpoints[0];
+      next && next.at <= pass.at + chunk.length - used;
+      next = this.#checkpoints[0]
+    ) {
       const part = chunk.subarray(used, used + next.at - pass.at);
       this.#add(pass, part);
       used += part.length;

@@ -59,9 +59,7 @@ export const behaviours: Record<string, Behaviour | undefined> = {
   ok: (exchange) => sendWell(exchange),
   'no-range': (exchange) => sendWhole(exchange, length(exchange)),
   'no-range-reset': (exchange) =>
-    times(exchange) === 1
-      ? breakWhole(exchange)
-      : sendWhole(exchange, length(exchange)),
+    times(exchange) === 1 ? breakWhole(exchange) : sendWhole(exchange, length(exchange)),
   'whole-later': later(1, (exchange) => sendWhole(exchange, length(exchange))),
   'wrong-content-range': later(1, (exchange) => {
     const { start, end } = rangesOf(exchange)![0]!;
@@ -88,7 +86,9 @@ export const behaviours: Record<string, Behaviour | undefined> = {
     await sendPartial(exchange, more, more);
   }),
   416: (exchange) => (rangesOf(exchange) ? status(416)(exchange) : sendWhole(exchange, length(exchange))),
-  '416-later': later(1, (exchange) => status(416, { 'content-range': `bytes */${exchange.file.size - 7}` })(exchange)),
+  '416-later': later(1, (exchange) =>
+    status(416, { 'content-range': `bytes */${exchange.file.size - 7}` })(exchange),
+  ),
   404: status(404),
   403: status(403),
   401: status(401),
@@ -100,7 +100,9 @@ export const behaviours: Record<string, Behaviour | undefined> = {
   '500-later': (exchange) => (times(exchange) === 2 ? status(500)(exchange) : sendWell(exchange)),
   '500-always': status(500),
   reset: (exchange) => (times(exchange) === 2 ? half(reset)(exchange) : sendWell(exchange)),
-  'reset-often': later(1, (exchange) => (times(exchange) % 4 === 0 ? sendWell(exchange) : half(reset)(exchange))),
+  'reset-often': later(1, (exchange) =>
+    times(exchange) % 4 === 0 ? sendWell(exchange) : half(reset)(exchange),
+  ),
   'reset-always': later(1, reset),
   'reset-at-once': reset,
   stall: (exchange) => (times(exchange) === 2 ? half(stall)(exchange) : sendWell(exchange)),
@@ -124,13 +126,17 @@ export const behaviours: Record<string, Behaviour | undefined> = {
   },
   'no-length': (exchange) => sendWhole(exchange),
   html: ({ response }) =>
-    void response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<!doctype html><p>Log in</p>'),
+    void response
+      .writeHead(200, { 'content-type': 'text/html; charset=utf-8' })
+      .end('<!doctype html><p>Log in</p>'),
   'html-disguised': ({ response }) =>
     void response
       .writeHead(200, { 'content-type': 'application/octet-stream' })
       .end('\n<html><head><title>Log in</title></head></html>'.padEnd(200)),
   redirect: ({ request, response, otherOrigin }) =>
-    void response.writeHead(302, { location: otherOrigin + request.url!.replace('/redirect/', '/ok/') }).end(),
+    void response
+      .writeHead(302, { location: otherOrigin + request.url!.replace('/redirect/', '/ok/') })
+      .end(),
   'cors-hidden': (exchange) => {
     exchange.response.removeHeader('access-control-expose-headers');
     return sendWell(exchange);
