@@ -13,18 +13,11 @@ namespace {
 
 constexpr size_t kTileRows = 32;
 
-size_t bag_start(const PoolOptions& options, size_t bag) {
-  return options.offsets.empty() ? bag * options.bag_length : options.offsets[bag];
-}
-size_t bag_end(std::span<const uint32_t> ids, const PoolOptions& options, size_t bag) {
-  if (options.offsets.empty()) return (bag + 1) * options.bag_length;
-  return bag + 1 < options.offsets.size() ? options.offsets[bag + 1] : ids.size();
-}
-
-Status check_bags(std::span<const uint32_t> ids, const PoolOptions& options) {
+Status check_offsets(std::span<const uint32_t> ids, const PoolOptions& options) {
   if (options.offsets.empty()) {
     if (ids.empty() || (options.bag_length > 0 && ids.size() % options.bag_length == 0)) return {};
-    return fail(Code::kInvalidArgument, ids.size(), " ids do not divide into bags of ", options.bag_length, ".");
+    return fail(Code::kInvalidArgument, ids.size(), " ids do not divide into bags of ", options.bag_length,
+                ".");
   }
   uint32_t last = 0;
   for (size_t b = 0; b < options.offsets.size(); ++b) {
@@ -33,7 +26,8 @@ Status check_bags(std::span<const uint32_t> ids, const PoolOptions& options) {
       last = offset;
       continue;
     }
-    return fail(Code::kOutOfRange, "Offset ", offset, " of bag ", b, b == 0 ? " has to be 0." : " has to lie between ",
+    return fail(Code::kOutOfRange, "Offset ", offset, " of bag ", b,
+                b == 0 ? " has to be 0." : " has to lie between ",
                 b == 0 ? "" : concat(last, " and the ", ids.size(), " ids."));
   }
   return {};
@@ -44,8 +38,8 @@ Status check_mapping(const Table& table, std::span<const uint32_t> ids, const Po
   ID2VEC_RETURN_IF_ERROR(check_below(ids, options.mapping.size(), "Id", "the mapping"));
   for (uint32_t id : ids) {
     if (options.mapping[id] < table.spec().rows) continue;
-    return fail(Code::kMalformed, "The file maps id ", id, " to row ", options.mapping[id], ", but its table has ",
-                table.spec().rows, " rows.");
+    return fail(Code::kMalformed, "The file maps id ", id, " to row ", options.mapping[id],
+                ", but its table has ", table.spec().rows, " rows.");
   }
   return {};
 }
@@ -64,7 +58,8 @@ Status check_weights(const Table& table, std::span<const uint32_t> ids, const Po
     ID2VEC_RETURN_IF_ERROR(check_length("weights", options.sample_weights.size(), ids.size(), "one per id"));
   }
   if (!options.attention_mask.empty()) {
-    ID2VEC_RETURN_IF_ERROR(check_length("attentionMask", options.attention_mask.size(), ids.size(), "one per id"));
+    ID2VEC_RETURN_IF_ERROR(
+        check_length("attentionMask", options.attention_mask.size(), ids.size(), "one per id"));
   }
   if (options.weights.empty() || weights_by_row(table, options)) return {};
   return check_below(ids, options.weights.size(), "Id", "the model's weights");
@@ -73,13 +68,12 @@ Status check_weights(const Table& table, std::span<const uint32_t> ids, const Po
 Status check_pool(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options,
                   std::span<float> out) {
   if (options.dimensions > table.spec().cols) {
-    return fail(Code::kInvalidArgument, "dimensions ", options.dimensions, " is more than the ", table.spec().cols,
-                " columns of the table.");
+    return fail(Code::kInvalidArgument, "dimensions ", options.dimensions, " is more than the ",
+                table.spec().cols, " columns of the table.");
   }
-  ID2VEC_RETURN_IF_ERROR(check_bags(ids, options));
-  ID2VEC_RETURN_IF_ERROR(check_mapping(table, ids, options));
-  ID2VEC_RETURN_IF_ERROR(check_weights(table, ids, options));
-  return check_length("out", out.size(), bag_count(ids, options) * pool_width(table, options), "[bags, width]");
+  ID2VEC_RETURN_IF_ERROR(check_bags(table, ids, options));
+  return check_length("out", out.size(), bag_count(ids, options) * pool_width(table, options),
+                      "[bags, width]");
 }
 
 void add_scaled(float* sum, const float* row, float factor, size_t width) {
@@ -106,7 +100,6 @@ class Pooling {
         options_(options),
         width_(pool_width(table, options)),
         columns_(table.spec().cols),
-        by_row_(weights_by_row(table, options)),
         out_(out) {}
 
   Status run() {
@@ -116,8 +109,9 @@ class Pooling {
     std::fill(out_, out_ + bags * width_, 0.0f);
     for (size_t b = 0; b < bags; ++b) {
       members_[b] = 0;
-      for (size_t i = bag_start(options_, b); i < bag_end(ids_, options_, b); ++i) {
-        if (is_member(i)) ID2VEC_RETURN_IF_ERROR(append(i, b));
+      const BagRange range = bag_range(ids_, options_, b);
+      for (size_t i = range.begin; i < range.end; ++i) {
+        if (is_bag_member(ids_, options_, i)) ID2VEC_RETURN_IF_ERROR(append(i, b));
       }
     }
     ID2VEC_RETURN_IF_ERROR(flush());
@@ -127,19 +121,11 @@ class Pooling {
   }
 
  private:
-  bool is_member(size_t i) const {
-    const int64_t id = ids_[i];
-    return id != options_.padding_id && id != options_.unknown_id &&
-           (options_.attention_mask.empty() || options_.attention_mask[i] != 0);
-  }
-
   Status append(size_t i, size_t bag) {
-    const uint32_t id = ids_[i], row = options_.mapping.empty() ? id : options_.mapping[id];
-    float weight = options_.sample_weights.empty() ? 1.0f : options_.sample_weights[i];
-    if (!options_.weights.empty()) weight *= options_.weights[by_row_ ? row : id];
+    const uint32_t row = options_.mapping.empty() ? ids_[i] : options_.mapping[ids_[i]];
     tile_rows_[tile_count_] = row;
     tile_bags_[tile_count_] = bag;
-    tile_weights_[tile_count_] = weight;
+    tile_weights_[tile_count_] = bag_weight(table_, ids_, options_, i);
     return ++tile_count_ == kTileRows ? flush() : Status();
   }
 
@@ -171,7 +157,6 @@ class Pooling {
   std::span<const uint32_t> ids_;
   const PoolOptions& options_;
   size_t width_, columns_;
-  bool by_row_;
   float* out_;
   Buffer<float> rows_;
   Buffer<uint32_t> members_;
@@ -188,11 +173,35 @@ size_t bag_count(std::span<const uint32_t> ids, const PoolOptions& options) {
   return options.bag_length == 0 ? 0 : ids.size() / options.bag_length;
 }
 
+BagRange bag_range(std::span<const uint32_t> ids, const PoolOptions& options, size_t bag) {
+  if (options.offsets.empty()) return {bag * options.bag_length, (bag + 1) * options.bag_length};
+  return {options.offsets[bag], bag + 1 < options.offsets.size() ? options.offsets[bag + 1] : ids.size()};
+}
+
+bool is_bag_member(std::span<const uint32_t> ids, const PoolOptions& options, size_t i) {
+  const int64_t id = ids[i];
+  return id != options.padding_id && id != options.unknown_id &&
+         (options.attention_mask.empty() || options.attention_mask[i] != 0);
+}
+
+float bag_weight(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options, size_t i) {
+  const float weight = options.sample_weights.empty() ? 1.0f : options.sample_weights[i];
+  if (options.weights.empty()) return weight;
+  return weight * options.weights[weights_by_row(table, options) ? options.mapping[ids[i]] : ids[i]];
+}
+
+Status check_bags(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options) {
+  ID2VEC_RETURN_IF_ERROR(check_offsets(ids, options));
+  ID2VEC_RETURN_IF_ERROR(check_mapping(table, ids, options));
+  return check_weights(table, ids, options);
+}
+
 size_t pool_width(const Table& table, const PoolOptions& options) {
   return options.dimensions == 0 ? table.spec().cols : options.dimensions;
 }
 
-Status pool(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options, std::span<float> out) {
+Status pool(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options,
+            std::span<float> out) {
   ID2VEC_RETURN_IF_ERROR(check_pool(table, ids, options, out));
   return Pooling(table, ids, options, out.data()).run();
 }
@@ -206,14 +215,16 @@ Status sif_weights(std::span<const double> counts, double a, std::span<float> we
     }
     total += counts[i];
   }
-  if (!(a > 0) || !std::isfinite(a)) return fail(Code::kInvalidArgument, "The SIF coefficient has to be above 0.");
+  if (!(a > 0) || !std::isfinite(a))
+    return fail(Code::kInvalidArgument, "The SIF coefficient has to be above 0.");
   if (!(total > 0)) return fail(Code::kInvalidArgument, "All counts are 0, so no id has a frequency.");
   for (size_t i = 0; i < counts.size(); ++i) weights[i] = static_cast<float>(a / (a + counts[i] / total));
   return {};
 }
 
 Status sif_weights_by_rank(double a, std::span<float> weights) {
-  if (!(a > 0) || !std::isfinite(a)) return fail(Code::kInvalidArgument, "The SIF coefficient has to be above 0.");
+  if (!(a > 0) || !std::isfinite(a))
+    return fail(Code::kInvalidArgument, "The SIF coefficient has to be above 0.");
   double total = 0;
   for (size_t i = 0; i < weights.size(); ++i) total += 1.0 / static_cast<double>(i + 2);
   for (size_t i = 0; i < weights.size(); ++i) {

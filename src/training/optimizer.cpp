@@ -25,12 +25,8 @@ Status require(bool holds, const char* option, const char* range) {
   return fail(Code::kInvalidArgument, "the optimizer's ", option, " must be ", range);
 }
 
-bool is_at_least(double value, double least) {
-  return std::isfinite(value) && value >= least;
-}
-bool is_fraction(double value) {
-  return value >= 0 && value < 1;
-}
+bool is_at_least(double value, double least) { return std::isfinite(value) && value >= least; }
+bool is_fraction(double value) { return value >= 0 && value < 1; }
 
 struct Range {
   uint32_t cols;
@@ -137,25 +133,17 @@ Status Optimizer::set_learning_rate(double learning_rate) {
 
 Optimizer::StateWidths Optimizer::widths() const {
   switch (options_.kind) {
-    case OptimizerKind::kSgd:
-      return {0, 0};
-    case OptimizerKind::kMomentum:
-      return {cols_, 0};
-    case OptimizerKind::kAdagrad:
-      return {cols_, 0};
-    case OptimizerKind::kRowwiseAdagrad:
-      return {1, 0};
-    case OptimizerKind::kAdam:
-      return {cols_, cols_};
-    case OptimizerKind::kAdamW:
-      return {cols_, cols_};
+    case OptimizerKind::kSgd: return {0, 0};
+    case OptimizerKind::kMomentum: return {cols_, 0};
+    case OptimizerKind::kAdagrad: return {cols_, 0};
+    case OptimizerKind::kRowwiseAdagrad: return {1, 0};
+    case OptimizerKind::kAdam: return {cols_, cols_};
+    case OptimizerKind::kAdamW: return {cols_, cols_};
   }
   return {0, 0};
 }
 
-bool Optimizer::has_row_steps() const {
-  return options_.per_row_steps;
-}
+bool Optimizer::has_row_steps() const { return options_.per_row_steps; }
 
 uint64_t Optimizer::state_bytes() const {
   return map_.bytes() + first_.capacity_bytes() + second_.capacity_bytes() + row_steps_.capacity_bytes();
@@ -204,18 +192,10 @@ void Optimizer::update_row(uint32_t id, float* w, const float* g) {
   float* const second = second_.data() + slot * width.second;
   const float epsilon = static_cast<float>(options_.epsilon);
   switch (options_.kind) {
-    case OptimizerKind::kSgd:
-      sgd(range, w, g);
-      break;
-    case OptimizerKind::kMomentum:
-      momentum(range, w, g, first, static_cast<float>(options_.momentum));
-      break;
-    case OptimizerKind::kAdagrad:
-      adagrad(range, w, g, first, epsilon);
-      break;
-    case OptimizerKind::kRowwiseAdagrad:
-      rowwise_adagrad(range, w, g, *first, epsilon);
-      break;
+    case OptimizerKind::kSgd: sgd(range, w, g); break;
+    case OptimizerKind::kMomentum: momentum(range, w, g, first, static_cast<float>(options_.momentum)); break;
+    case OptimizerKind::kAdagrad: adagrad(range, w, g, first, epsilon); break;
+    case OptimizerKind::kRowwiseAdagrad: rowwise_adagrad(range, w, g, *first, epsilon); break;
     case OptimizerKind::kAdam:
     case OptimizerKind::kAdamW: {
       const double t =

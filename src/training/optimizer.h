@@ -43,7 +43,7 @@ struct OptimizerOptions {
   double initial_accumulator = 0;  // s before the first step (the two Adagrads)
   double clip_norm = 0;            // scales the whole gradient down to this L2 norm; 0: off
   double clip_value = 0;           // clamps every component to ± this; 0: off; applied before clip_norm
-  double max_norm = 0;  // after a step, touched rows longer than this are scaled back to it; 0: off
+  double max_norm = 0;         // after a step, touched rows longer than this are scaled back to it; 0: off
   bool dense = false;
   bool per_row_steps = false;  // lazy Adam and AdamW only
 };
