@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/half.h"
+#include "core/simd.h"
 #include "formats/format.h"
 
 namespace id2vec {
@@ -16,6 +17,8 @@ struct BF16 {
   static_assert(sizeof(Block) == 2);
 
   static constexpr float value(const Block& block, size_t) { return bf16_to_float(block.bits); }
+
+  static v128_t load4(const Block* blocks) { return wasm_i32x4_shl(wasm_u32x4_load16x4(blocks), 16); }
 };
 
 }  // namespace id2vec

@@ -1,6 +1,7 @@
 // F32: IEEE 754 single precision.
 #pragma once
 
+#include "core/simd.h"
 #include "formats/format.h"
 
 namespace id2vec {
@@ -15,6 +16,8 @@ struct F32 {
   static_assert(sizeof(Block) == 4);
 
   static constexpr float value(const Block& block, size_t) { return block.value; }
+
+  static v128_t load4(const Block* blocks) { return wasm_v128_load(blocks); }
 };
 
 }  // namespace id2vec

@@ -5,6 +5,7 @@
 #include "core/half.h"
 #include "formats/format.h"
 #include "formats/nibbles.h"
+#include "formats/nibbles.h"
 
 namespace id2vec {
 
@@ -23,6 +24,14 @@ struct Q4_0 {
   static constexpr int32_t quant(const Block& block, size_t i) { return split_nibble<16>(block.q, i) - 8; }
   static constexpr Affine affine(const Block& block, size_t) { return {f16_to_float(block.scale), 0}; }
   static constexpr float value(const Block& block, size_t i) { return group_value<Q4_0>(block, i); }
+
+  static constexpr int32_t kZero = 8;
+  static void raw(const Block& block, size_t, v128_t (&raw_i8x16)[2]) {
+    split_nibbles(wasm_v128_load(block.q), raw_i8x16);
+  }
+  static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[1], v128_t (&)[1]) {
+    scale_f32x4[0] = f16_to_f32x4(load_shorts(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale));
+  }
 };
 
 }  // namespace id2vec

@@ -3,7 +3,15 @@
 namespace id2vec {
 namespace {
 
-constexpr const KernelTable* kTables[] = {&kScalarKernels};
+// A WebAssembly module with a relaxed instruction in it is refused as a whole by an engine that lacks them; so
+// the simd128 module is built without. The native build carries everything.
+#if defined(__wasm__) && !defined(__wasm_relaxed_simd__)
+constexpr const KernelTable* kTables[] = {&kScalarKernels, &kSimd128Kernels};
+#elif defined(__wasm__)
+constexpr const KernelTable* kTables[] = {&kScalarKernels, &kRelaxedKernels};
+#else
+constexpr const KernelTable* kTables[] = {&kScalarKernels, &kSimd128Kernels, &kRelaxedKernels};
+#endif
 
 }  // namespace
 

@@ -6,5 +6,7 @@
 namespace id2vec {
 
 extern const KernelTable kScalarKernels;
+extern const KernelTable kSimd128Kernels;
+extern const KernelTable kRelaxedKernels;
 
 }  // namespace id2vec

@@ -1,0 +1,62 @@
+// What the kernels ask of a format's SIMD part, and how they look at a group of its quants.
+//
+//   kZero                      raw quant = q + kZero; raw quants are 0 … 63, or any int8 (then kZero is 0)
+//   raw(block, group, raw)     the raw quants of a group in their order, 16 to a vector (i8x16)
+//   scales(blocks, scale, offset)
+//                              scale and offset of every group of four blocks: lane r of scale[group] is that of
+//                              *blocks[r]; offset is left alone where the format has none
+//   raw_i16x8(block, group, w) optional: the raw quants as 16-bit numbers, 8 to a vector, where the format has a
+//                              cheaper way than widening raw()
+#pragma once
+
+#include <utility>
+
+#include "core/simd.h"
+#include "formats/format.h"
+
+namespace id2vec::v128 {
+
+template <class F>
+constexpr size_t kVectors = F::kGroupSize / 16;  // of raw quants in a group
+template <class F>
+constexpr size_t kGroups = F::kBlockSize / F::kGroupSize;
+template <class F>
+constexpr bool kSigned = F::kQuantMin + F::kZero < 0;
+
+template <class F>
+concept PackedFormat = GroupFormat<F> && requires { F::kZero; } &&
+                       (kSigned<F> ? F::kZero == 0 : F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 63);
+
+// f.operator()<0>(), … <n − 1>(): a loop whose index is a constant.
+template <size_t n, class Body>
+inline void unrolled(Body&& body) {
+  [&]<size_t... i>(std::index_sequence<i...>) { (body.template operator()<i>(), ...); }(std::make_index_sequence<n>{});
+}
+
+// The order of 16 weights in two vectors of 16-bit numbers: unsigned bytes are cheapest split into those at even and
+// at odd places, signed ones into the first and the last eight. Activations are stored in the same order.
+enum class Order { kHalves, kEvenOdd };
+template <class F>
+constexpr Order kOrder = kSigned<F> ? Order::kHalves : Order::kEvenOdd;
+
+// A group's raw quants at 16 bits, 8 to a vector, in kOrder.
+template <PackedFormat F>
+inline void widened(const typename F::Block& block, size_t group, v128_t (&w_i16x8)[2 * kVectors<F>]) {
+  if constexpr (requires { F::raw_i16x8(block, group, w_i16x8); }) {
+    F::raw_i16x8(block, group, w_i16x8);
+  } else {
+    v128_t raw[kVectors<F>];
+    F::raw(block, group, raw);
+    unrolled<kVectors<F>>([&]<size_t i>() {
+      if constexpr (kOrder<F> == Order::kHalves) {
+        w_i16x8[2 * i] = wasm_i16x8_extend_low_i8x16(raw[i]);
+        w_i16x8[2 * i + 1] = wasm_i16x8_extend_high_i8x16(raw[i]);
+      } else {
+        w_i16x8[2 * i] = wasm_v128_and(raw[i], pinned_i32x4<0x00ff00ff>());
+        w_i16x8[2 * i + 1] = wasm_u16x8_shr(raw[i], 8);
+      }
+    });
+  }
+}
+
+}  // namespace id2vec::v128
