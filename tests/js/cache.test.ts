@@ -12,7 +12,7 @@ const kHeaderBytes = 32 * 1024;
 
 const isNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 const cache = openCache({ folder: isNode ? `${inject('temporary')}/cache-test` : undefined });
-const options: SourceOptions = { cache, retryDelay: 5, stallTimeout: 300 };
+const options: SourceOptions = { cache, retryDelay: 5, stallTimeout: 15_000 };
 
 afterEach(() => cache.clear());
 
