@@ -35,7 +35,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/buffer.h"
+#include "core/byte_buffer.h"
 #include "core/bytes.h"
 #include "core/status.h"
 
@@ -101,7 +101,7 @@ class FileSet {
  private:
   struct Segment {
     uint64_t offset = 0;
-    Buffer bytes;
+    ByteBuffer bytes;
     uint64_t end() const { return offset + bytes.size(); }
   };
   struct File {

@@ -8,17 +8,17 @@
 
 namespace id2vec {
 
-class Buffer {
+class ByteBuffer {
  public:
-  Buffer() = default;
-  Buffer(Buffer&& other) noexcept
+  ByteBuffer() = default;
+  ByteBuffer(ByteBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-  Buffer& operator=(Buffer&& other) noexcept {
+  ByteBuffer& operator=(ByteBuffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
   }
-  ~Buffer() { std::free(data_); }
+  ~ByteBuffer() { std::free(data_); }
 
   // Keeps the first min(old, new) bytes; new ones are uninitialised. False (and no change) where memory is
   // short.
