@@ -73,9 +73,9 @@ constexpr uint64_t kNpyHeaderBytes = uint64_t{1} << 20;
 // Elements in typed fields (float_data as single values, int32_data as varints) have no byte range of their own
 // and are decoded into memory: this many bytes per file. Exporters use raw_data for anything big.
 constexpr uint64_t kOnnxInlineBytes = uint64_t{64} << 20;
-// Bytes of one node of the graph (weights inside a node's attributes are skipped, not counted).
-constexpr uint64_t kOnnxNodeBytes = uint64_t{1} << 20;
-// Nodes and initializers walked: a decoder of 100 layers, unrolled by an exporter, has about 20,000.
+// Graphs within graphs (the branches of an If).
+constexpr size_t kOnnxDepth = 8;
+// Operators of all graphs: a decoder of 100 layers, unrolled by an exporter, has about 20,000.
 constexpr size_t kOnnxParts = 1 << 20;
 
 }  // namespace id2vec::limits
