@@ -5,6 +5,9 @@
 #include "containers/config.h"
 #include "containers/gguf.h"
 #include "containers/limits.h"
+#include "containers/npy.h"
+#include "containers/onnx.h"
+#include "containers/pytorch.h"
 #include "containers/safetensors.h"
 #include "containers/shard_index.h"
 #include "containers/unknown.h"
@@ -17,7 +20,12 @@ namespace {
 constexpr ContainerReader kReaders[] = {
     {"GGUF", is_gguf, read_gguf},
     {"safetensors", is_safetensors, read_safetensors, true},
+    {"npz", is_npz, read_npz},
+    {"PyTorch", is_pytorch_zip, read_pytorch_zip, true},
+    {"npy", is_npy, read_npy},
+    {"PyTorch (legacy)", is_pytorch_legacy, read_pytorch_legacy, true},
     {"shard index", is_shard_index, read_shard_index, true},
+    {"ONNX", is_onnx, read_onnx, true},
 };
 
 Result<const ContainerReader*> recognise(FileSet& files, std::string_view file) {
