@@ -169,4 +169,28 @@ inline constexpr FormatExcerpt kFormatExcerpts[] = {
      0x9b80403199bb89b8},
 };
 
+// The 256 floats (little-endian) that ggml quantized: the 256-wide blocks above hold them all, every other block
+// holds the second run of its width.
+inline constexpr std::string_view kExcerptSourceHex =
+    "bf77623eb6af243f6834b6be6c38a0bf8eb8613f439024bf6732123ec307dabfa0222340ee4606c0f3a2bfbefe9f92bf4596b83e"
+    "fe5bf4bf26a98bbf10b88c3b4252833e5f538f3fe19f43bf936225bf3daf843f6865d23ff6f3b2bee1fca7bd22eab53ed2d1afbf"
+    "e30e25be3e4244bf8addb53c056aeebf7923babfe6dcb53e6204c13fdc1abe3e77e148bf35a3d63e0292e6be83bf61bf5761863f"
+    "6f333bbf3792243e6ebb833f56ed01bf17cb72bfeac9e2bc65a2253fcc2a243fec79d2bef7e6e53e1c1630bf1502513fa21588bf"
+    "23db873f38ea9e3f66050b3ed41af1bee6afee3e53f580bf3c8815be58cd793ed3ff8fbf83a804bfc6aa4ebedad55e3fa2f5443f"
+    "b0a220c0b892aabe5eac803fcc957a3f1a62d23d4ac978bfc2489b3ebbceb2bc4827523ed85b953f9d0a17bfd0507e3e637d82be"
+    "d018a1be81e51fbfc588a73f3de3523f522be4be6a1f73be804f99bf4780823e057e8e3d2ffe04bfa3d332bf1fa139bfb053fabc"
+    "c3bfadbe51708fbd092e97bf63ba1cc08133903e043585bf91c50dc05145e13bb54c0ebee21e7bbef5daff3e84d928c12446afbf"
+    "60cfd8bfeb9ba23fa2d303c046afb73e67968d40800a8bbf104889bfda6f263fe03106bf7ef80f40f5e22a3e86d1d03f8710a8bf"
+    "f325d23b6941d23ea150843f927ebc3ddca1c63e48b0823f5ef4ec3f575332bfc21b3ebe35abf7bf7c5f0f405970513f1819123e"
+    "493a793edb276d3eccfdb1be73af91bf571a283f3479bb3f0a5ddf3fe3b1053fda8b5d3fdb408abefa6d373fe365c3be2d1180bf"
+    "6997efbdc692bf3f74c2dcbfbd6ab5bf1b17aa3fbe44443ee6b58f3c0a4ce83f3ab66fbfbb7b04bec4817cbf11b5993ecaa5f2be"
+    "52ff863e39f628bf6b9c75bfe95d24bf815f883f7aed56bf86fb283ffa319bbfb4542c3f83a0a3bf832be3bf1250e9beb2403fbf"
+    "bb59523f4b14cd3c6654a5bf51a629bfd4e2243f39e01dbe15e2babebb29aa3fa11b3f3fc43e873efded05be6c533dbd5d2b04bf"
+    "b2aa9fbdc93eb5baf501dfbe2ac0623fd765733d3aae51bd016ad1be7b7f5f3fb704bc3fd67f9fbe5cf62f40b115d0bf656a5f3f"
+    "3d52313f3ece16c06c51b53f0de68f3fbf3e864077d41f3e1a89c9bd20c0f93e3429c6bf710632bf5004cbbf6434553ee4800abf"
+    "33a44c3eabca1c402e937abd551e6f3fd8b6563f6ede6bbfe8a4c93f253081bfaeb7a93d7431d9bfcfefbfbe302b14bffbaf1cbf"
+    "94a4f23ea7cc6bbc017743bf33805e3f488f3bbedc65ebbf6533243fd526aa3f7770d63e3e9d42bd6dbda63ef942143f8f6440bf"
+    "5cf4f13e819bd8bfbf126fbf68939fbe3dff18bf34d66bbec4f7a73f59f0bb3ddf072cbe9b011c3f3bf4d43e027e083fee42dd3e"
+    "9fceba3f191a18be328b10beeda315bf1e21fabfbea0843e82abc93eb218c83f627d23bf";
+
 }  // namespace id2vec
