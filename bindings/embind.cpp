@@ -6,6 +6,7 @@
 //   objects   Opener, Table and Vocabulary are handles; JavaScript calls delete() when it is done with one
 #include <emscripten/bind.h>
 #include <emscripten/val.h>
+#include <wasm_simd128.h>
 
 #include <cstdlib>
 #include <cstring>
@@ -73,6 +74,11 @@ struct MetadataToJs {
   }
   val operator()(const std::vector<std::string>& value) const {
     return array_of(value, [](const std::string& item) { return val(item); });
+  }
+  val operator()(const ArrayLength& value) const {
+    val object = val::object();
+    object.set("length", number(value.length));
+    return object;
   }
 };
 
@@ -214,6 +220,7 @@ class Opener {
     object.set("file", want.file);
     object.set("offset", number(want.offset));
     object.set("length", number(want.length));
+    object.set("suggested", number(want.suggested));
     object.set("optional", want.optional);
     return object;
   }
@@ -377,6 +384,19 @@ val isas() {
   return names;
 }
 
+// The relaxed dot product of int8 with int7 lanes, run once: some engines accept the instruction and compute
+// something else. The volatile keeps the compiler from computing it instead.
+bool relaxed_dot_is_right() {
+#ifdef __wasm_relaxed_simd__
+  volatile int8_t three = 3;
+  const v128_t threes = wasm_i8x16_splat(three);
+  const v128_t dots = wasm_i32x4_relaxed_dot_i8x16_i7x16_add(threes, threes, wasm_i32x4_splat(0));
+  return wasm_i32x4_extract_lane(dots, 0) == 4 * 3 * 3;
+#else
+  return false;
+#endif
+}
+
 val formats() {
   val list = val::array();
   unsigned i = 0;
@@ -404,6 +424,7 @@ EMSCRIPTEN_BINDINGS(id2vec) {
   function("copy", &copy);
   function("firstDifference", &first_difference);
   function("isas", &isas);
+  function("relaxedDotIsRight", &relaxed_dot_is_right);
   function("formats", &formats);
   function("makeTable", &make_table);
 

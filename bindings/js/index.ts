@@ -1,0 +1,23 @@
+/** The package's entry: the same for Node, browsers, workers and other runtimes. */
+export { openDirectory } from './directory.js';
+export type { Directory } from './directory.js';
+export { EmbeddingError } from './errors.js';
+export type { MemoryUse, ModelInfo } from './info.js';
+export { EmbeddingModel } from './model.js';
+export type { LoadOptions } from './model.js';
+export type { MetadataValue, Profile, Progress, TensorInfo } from './open.js';
+export type { SourceOptions } from './sources/open.js';
+export type { ByteSource, SourceLike } from './sources/source.js';
+export { EmbeddingTable, HeapFloats } from './table.js';
+export type { TableOptions } from './table.js';
+export type { TokenList } from './tokens.js';
+export type {
+  Ids,
+  LogitsOptions,
+  LookupOptions,
+  Precision,
+  Tensor,
+  TopK,
+  TopKOptions,
+} from './types.js';
+export type { Isa, WasmInput, WasmOptions } from './wasm.js';

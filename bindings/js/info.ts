@@ -1,0 +1,99 @@
+/** What a model is, told from its headers. */
+import type { DirectoryData, Opened, Plan, Profile, Role, TensorInfo } from './open.js';
+import { sameLayout } from './load.js';
+
+/** @internal The part of ModelInfo that does not depend on where the rows live. */
+export interface ModelDescription {
+  /** `GGUF`, `safetensors`, … */
+  container: string;
+  /** `llama`, `gpt2`, …; empty where the file does not say. */
+  architecture: string;
+  /** V, rows of the embedding table. */
+  vocabSize: number;
+  /** d, weights of a row. */
+  dim: number;
+  /** Format of the embedding table. */
+  dtype: string;
+  /** True if the head is the embedding table: absent from the file, or the same bytes. */
+  tied: boolean;
+  /** All tensors of the file, shapes row-major. */
+  tensors: TensorInfo[];
+  /** Role → name of the tensor that plays it. */
+  roles: Record<string, string>;
+  /** What the architecture does around its table. */
+  profile: Profile;
+  /** V · d. */
+  parameters: number;
+  /** Of the embedding table, as stored. */
+  bytes: number;
+  /** Where the file contradicts itself, in sentences. */
+  warnings: string[];
+}
+
+/** Bytes in use. */
+export interface MemoryUse {
+  /** The embedding table. */
+  embedding: number;
+  /** The head; 0 where it is the embedding table. */
+  head: number;
+  /** All WebAssembly memory of the model. It includes the tables, and it never shrinks. */
+  heap: number;
+}
+
+export interface ModelInfo extends ModelDescription {
+  /** Where the rows live. */
+  residency: 'memory';
+  /** The instruction set in use. */
+  isa: string;
+  memory: MemoryUse;
+}
+
+export function describeModel(directory: DirectoryData, plan: Plan, tied: boolean): ModelDescription {
+  const embedding = plan.roles[0]!;
+  const roles = plan.roles.map(({ role, name }) => [role, name] as const);
+  if (tied && !plan.roles.some(({ role }) => role === 'head')) roles.push(['head', embedding.name]);
+  return {
+    container: directory.container,
+    architecture: plan.profile.architecture,
+    vocabSize: embedding.rows,
+    dim: embedding.cols,
+    dtype: embedding.dtype,
+    tied,
+    tensors: directory.tensors,
+    roles: Object.fromEntries(roles),
+    profile: plan.profile,
+    parameters: embedding.rows * embedding.cols,
+    bytes: embedding.bytes,
+    warnings: [...directory.skipped, ...plan.warnings],
+  };
+}
+
+/** Index of the role in the plan; −1 where no tensor plays it. */
+export function roleIndex(plan: Plan, name: string): number {
+  return plan.roles.findIndex(({ role }) => role === name);
+}
+
+const kComparedBytes = 8 << 20;
+
+/**
+ * Whether embedding and head are one. Where two tensors look alike, their bytes are compared, up to the first
+ * difference; nothing is kept.
+ */
+export async function isTied(opened: Opened, plan: Plan, signal?: AbortSignal): Promise<boolean> {
+  const head = plan.roles[roleIndex(plan, 'head')];
+  if (head === undefined || plan.tying === 'absent' || plan.tying === 'shared') return true;
+  if (plan.tying === 'untied' || !sameLayout(plan.roles[0]!, head)) return false;
+  const address = opened.core.memory.allocate(kComparedBytes);
+  for (let at = 0; at < head.bytes; at += kComparedBytes) {
+    const end = Math.min(at + kComparedBytes, head.bytes);
+    const [left, right] = await Promise.all([plan.roles[0]!, head].map((role) => readPart(opened, role, at, end, signal)));
+    opened.core.memory.write(address, left!);
+    if (opened.core.equalBytes(address, right!) < end - at) return false;
+  }
+  return true;
+}
+
+function readPart(opened: Opened, role: Role, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+  const { file, offset } = role.segments[0]!;
+  return opened.source(file).read(offset + start, offset + end, { signal });
+}

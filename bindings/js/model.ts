@@ -1,0 +1,165 @@
+import { EmbeddingError } from './errors.js';
+import { describeModel, roleIndex } from './info.js';
+import type { ModelDescription, ModelInfo } from './info.js';
+import { Loader } from './load.js';
+import { openModel } from './open.js';
+import type { Opened, OpenOptions, Plan, Profile } from './open.js';
+import { MemoryResidency } from './residency.js';
+import type { Residency } from './residency.js';
+import { openSource } from './sources/open.js';
+import type { SourceOptions } from './sources/open.js';
+import type { SourceLike } from './sources/source.js';
+import type { EmbeddingTable } from './table.js';
+import { CoreTokens } from './tokens.js';
+import type { TokenList } from './tokens.js';
+import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
+
+export interface LoadOptions extends OpenOptions, SourceOptions {
+  /** Overrides what is known of the architecture. */
+  profile?: Partial<Profile>;
+}
+
+/**
+ * The embedding table and the head of one language model: token ids to vectors, hidden vectors to logits.
+ *
+ * A model holds memory outside JavaScript's: `dispose()` it, or declare it with `using`.
+ */
+export class EmbeddingModel {
+  /** V: ids are 0 to V − 1. */
+  readonly vocabSize: number;
+  /** d: the width of a vector. */
+  readonly dim: number;
+  /** The format the embedding table is stored in: `F32`, `Q8_0`, … */
+  readonly dtype: string;
+  /** True if logits are computed with the embedding table itself, of which there is one copy in memory. */
+  readonly tied: boolean;
+  /** The vocabulary, where the file carries one. */
+  readonly tokens?: TokenList;
+  readonly #description: ModelDescription;
+  #residency: Residency | undefined;
+
+  private constructor(description: ModelDescription, residency: Residency, tokens: TokenList | undefined) {
+    this.vocabSize = description.vocabSize;
+    this.dim = description.dim;
+    this.dtype = description.dtype;
+    this.tied = description.tied;
+    if (tokens !== undefined) this.tokens = tokens;
+    this.#description = description;
+    this.#residency = residency;
+  }
+
+  /**
+   * Reads the headers, then the few tensors that are needed, straight to their final place.
+   *
+   * @param source a URL, a path (where the runtime has files), a Blob or File, bytes, or `{ byteLength, slice }`
+   * @throws {EmbeddingError} where the file cannot be fetched, is broken, or holds no embedding table
+   * @throws the signal's reason, once it aborts; all memory is freed then
+   */
+  static async load(source: SourceLike, options: LoadOptions = {}): Promise<EmbeddingModel> {
+    const root = await openSource(source, options);
+    let opened: Opened | undefined;
+    try {
+      opened = await openModel(root, options);
+      const model = await EmbeddingModel.#fromHeaders(opened, options);
+      try {
+        await opened.files.finish(options.signal);
+      } catch (error) {
+        model.dispose();
+        throw error;
+      }
+      return model;
+    } catch (error) {
+      if (isUnusable(error)) await (opened?.files ?? root).discard?.();
+      throw error;
+    } finally {
+      opened?.opener.delete();
+      await (opened?.files ?? root).close?.();
+    }
+  }
+
+  static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
+    const plan = opened.plan();
+    plan.profile = { ...plan.profile, ...options.profile };
+    const [embedding, head] = await loadTables(opened, plan, options);
+    const description = describeModel(opened.directory, plan, head === embedding);
+    const vocabulary = opened.opener.takeVocabulary();
+    const tokens = vocabulary === null ? undefined : new CoreTokens(opened.core, vocabulary);
+    return new EmbeddingModel(description, new MemoryResidency(embedding, head), tokens);
+  }
+
+  /** What the model is, where it lives and what it takes. */
+  get info(): ModelInfo {
+    const { isa, memory } = this.#alive();
+    return { ...this.#description, residency: 'memory', isa, memory };
+  }
+
+  /**
+   * E[ids], dequantized: ids [N] → [N, d], [B, N] → [B, N, d].
+   * @throws {RangeError} for an id outside [0, V): it names the id and its position, and `out` is untouched
+   * @throws {TypeError} for anything but ids, and for rows of different lengths
+   */
+  async lookup(ids: Ids, options: LookupOptions = {}): Promise<Tensor> {
+    return this.#alive().lookup(ids, options);
+  }
+
+  /**
+   * The score of every id for each hidden vector: [N, d] → [N, V]; with `ids`, [N, ids.length].
+   * @throws {TypeError} where the last dimension is not d
+   */
+  async logits(hidden: Float32Array | Tensor, options: LogitsOptions = {}): Promise<Tensor> {
+    return this.#alive().logits(hidden, options);
+  }
+
+  /**
+   * The k best ids of each hidden vector, best first. Ties go to the lower id; NaN never wins.
+   * @throws {RangeError} where k is not in [1, number of ids that compete]
+   */
+  async topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions = {}): Promise<TopK> {
+    return this.#alive().topK(hidden, k, options);
+  }
+
+  /** Frees the model's memory. Later calls reject with code `disposed`; disposing twice is harmless. */
+  dispose(): void {
+    this.#residency?.dispose();
+    this.#residency = undefined;
+    (this.tokens as CoreTokens | undefined)?.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.dispose();
+  }
+
+  #alive(): Residency {
+    if (this.#residency !== undefined) return this.#residency;
+    throw new EmbeddingError('disposed', 'This model was disposed of: load it again.');
+  }
+}
+
+/** Embedding and head; twice the same where the model is tied. */
+async function loadTables(
+  opened: Opened,
+  plan: Plan,
+  options: LoadOptions,
+): Promise<[embedding: EmbeddingTable, head: EmbeddingTable]> {
+  const head = roleIndex(plan, 'head');
+  const hasHead = head >= 0 && (plan.tying === 'compare' || plan.tying === 'untied');
+  const loader = new Loader(opened, plan.roles, hasHead ? [0, head] : [0], options);
+  const embedding = await loader.load(0);
+  if (!hasHead) return [embedding, embedding];
+  try {
+    if (plan.tying === 'untied') return [embedding, await loader.load(head)];
+    return [embedding, await loader.loadUnlessEqual(head, embedding, plan.roles[0]!)];
+  } catch (error) {
+    embedding.dispose();
+    throw error;
+  }
+}
+
+// What was fetched is broken, as opposed to: it was not fetched, or not wanted any more.
+function isUnusable(error: unknown): boolean {
+  return error instanceof EmbeddingError && ['truncated', 'malformed', 'unsupported', 'integrity'].includes(error.code);
+}

@@ -1,0 +1,235 @@
+/**
+ * Headers: drives the core's sans-io readers. The core says which range of which file it wants next; this file
+ * fetches it, puts it into the core's memory, and asks again.
+ */
+import type { Opener } from '../../build/wasm/id2vec.mjs';
+import { Core } from './core.js';
+import { EmbeddingError } from './errors.js';
+import { ModelFiles } from './files.js';
+import { InflatedSource } from './sources/inflate.js';
+import type { Source } from './sources/source.js';
+import type { WasmOptions } from './wasm.js';
+
+/** How far a load has come. */
+export interface Progress {
+  /** Bytes read. */
+  loaded: number;
+  /** Bytes to read in this phase; 0 while headers are read, because nobody knows before. */
+  total: number;
+  /** `header`, then the role of the tensor that is being read: `embedding`, `head`, … */
+  phase: string;
+}
+
+export interface OpenOptions extends WasmOptions {
+  /** Name of the tensor that is the embedding table, instead of what the file's names suggest. */
+  tensor?: string;
+  /** Name of the tensor that is the head. */
+  head?: string;
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+}
+
+/** Where bytes of a table lie: files[file][offset, offset + bytes) → plane `plane` at `target`. */
+export interface Segment {
+  file: number;
+  offset: number;
+  bytes: number;
+  plane: number;
+  target: number;
+}
+
+/** A tensor that plays a role. */
+export interface Role {
+  role: string;
+  name: string;
+  dtype: string;
+  rows: number;
+  cols: number;
+  groupSize: number;
+  conversion: 'none' | 'strided' | 'inline';
+  bytes: number;
+  segments: Segment[];
+}
+
+/** One tensor of a file, shape row-major. */
+export interface TensorInfo {
+  name: string;
+  dtype: string;
+  shape: number[];
+  /** The file that holds it; null where its elements stand in the header. */
+  file: string | null;
+  offset: number;
+  bytes: number;
+}
+
+/** Of an array too long to be kept (merges, precompiled tables) only the length is told. */
+export type MetadataValue = boolean | number | string | number[] | string[] | { length: number };
+
+/** @internal What a container's header says. */
+export interface DirectoryData {
+  container: string;
+  files: string[];
+  tensors: TensorInfo[];
+  skipped: string[];
+  metadata: [string, MetadataValue][];
+}
+
+/** What an architecture does around its table. */
+export interface Profile {
+  architecture: string;
+  /** × on the rows. */
+  embeddingScale: number;
+  positions: 'none' | 'learned' | 'sinusoidal-interleaved' | 'sinusoidal-halves';
+  positionIds: 'sequential' | 'cumulative-mask' | 'skip-padding';
+  /** Added to every position before the table of positions is read. */
+  positionOffset: number;
+  norm: 'none' | 'layer-norm' | 'rms-norm';
+  normEpsilon: number;
+  /** × on the hidden vector before the head. */
+  hiddenScale: number;
+  /** × on the dot product. */
+  logitScale: number;
+  /** c in c · tanh(z / c); 0: none. */
+  softcap: number;
+  /** −1: none. */
+  paddingId: number;
+  bosId: number;
+  eosId: number;
+  /** Tokens of the tokenizer; 0 where the file does not say. */
+  vocabularySize: number;
+}
+
+export interface Plan {
+  roles: Role[];
+  profile: Profile;
+  tying: 'absent' | 'shared' | 'compare' | 'untied';
+  warnings: string[];
+}
+
+interface Want {
+  file: string;
+  offset: number;
+  length: number;
+  suggested: number;
+  optional: boolean;
+}
+
+/** A core whose opener has read the headers of one model. */
+export class Opened {
+  constructor(
+    readonly core: Core,
+    readonly opener: Opener,
+    readonly files: ModelFiles,
+    readonly directory: DirectoryData,
+  ) {}
+
+  /** One of the directory's files. */
+  source(file: number): Source {
+    return sourceOf(this.opener, this.files, this.directory.files[file]!);
+  }
+
+  plan(): Plan {
+    return this.opener.plan() as Plan;
+  }
+}
+
+/** Reads the headers and resolves roles; reads no weight. */
+export function openModel(source: Source, options: OpenOptions): Promise<Opened> {
+  return open(source, options, (opener) => opener.openModel());
+}
+
+/** Reads the headers alone: also of files that hold no embedding table. */
+export function openHeaders(source: Source, options: OpenOptions): Promise<Opened> {
+  return open(source, options, (opener) => opener.readDirectory());
+}
+
+interface DeflatedRange {
+  archive: string;
+  offset: number;
+  bytes: number;
+  inflated: number;
+}
+
+// A compressed entry of an archive counts as a file of its own.
+function sourceOf(opener: Opener, files: ModelFiles, name: string): Source {
+  const range = opener.deflated(name) as DeflatedRange | null;
+  if (range === null) return files.get(name);
+  const entry = { start: range.offset, bytes: range.bytes, inflatedBytes: range.inflated };
+  return new InflatedSource(files.get(range.archive), entry, name);
+}
+
+type Step = (opener: Opener) => number;
+
+async function open(source: Source, options: OpenOptions, step: Step): Promise<Opened> {
+  options.signal?.throwIfAborted();
+  const core = await Core.create(options);
+  const files = new ModelFiles(source);
+  const opener = new core.functions.Opener(source.name, options.tensor ?? '', options.head ?? '');
+  try {
+    await new HeaderDriver(core, opener, files, options).run(step);
+    return new Opened(core, opener, files, opener.directory() as DirectoryData);
+  } catch (error) {
+    opener.delete();
+    throw error;
+  }
+}
+
+class HeaderDriver {
+  #loaded = 0;
+  /** Files whose size the core knows. */
+  readonly #known = new Set<string>();
+
+  constructor(
+    private readonly core: Core,
+    private readonly opener: Opener,
+    private readonly files: ModelFiles,
+    private readonly options: OpenOptions,
+  ) {}
+
+  async run(step: Step): Promise<void> {
+    while (step(this.opener) !== 0) {
+      if (this.core.functions.errorCode() !== 'need-bytes') throw this.core.failure();
+      this.options.signal?.throwIfAborted();
+      await this.#serve(this.opener.want() as Want);
+    }
+    this.opener.dropBytes();
+  }
+
+  async #serve(want: Want): Promise<void> {
+    const source = sourceOf(this.opener, this.files, want.file);
+    if (!(await this.#tellSize(source, want))) return;
+    if (want.length === 0) return;
+    const length = Math.max(want.length, want.suggested);
+    const { signal } = this.options;
+    const bytes = await source.read(want.offset, want.offset + length, { signal });
+    const address = this.opener.feed(want.file, want.offset, length);
+    if (address === 0) throw this.core.failure();
+    this.core.memory.write(address, bytes);
+    this.#report(length);
+  }
+
+  /** False if the file is missing. */
+  async #tellSize(source: Source, { file, optional }: Want): Promise<boolean> {
+    if (this.#known.has(file)) return true;
+    try {
+      this.opener.setSize(file, await source.size(this.options.signal));
+    } catch (error) {
+      if (file === this.files.root.name || !isMissing(error, optional)) throw error;
+      this.opener.setMissing(file);
+      return false;
+    }
+    this.#known.add(file);
+    return true;
+  }
+
+  #report(bytes: number): void {
+    this.#loaded += bytes;
+    this.options.onProgress?.({ loaded: this.#loaded, total: 0, phase: 'header' });
+  }
+}
+
+// Some storage hosts answer 403 for what is not there.
+function isMissing(error: unknown, optional: boolean): boolean {
+  if (!(error instanceof EmbeddingError)) return false;
+  return error.code === 'not-found' || (optional && error.code === 'forbidden');
+}

@@ -1,0 +1,47 @@
+import type { EmbeddingTable } from './table.js';
+import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
+import type { MemoryUse } from './info.js';
+
+/** @internal Where a model's rows live, and how they are reached. Arguments are checked by whoever reads them. */
+export interface Residency {
+  readonly isa: string;
+  readonly memory: MemoryUse;
+  lookup(ids: Ids, options: LookupOptions): Tensor | Promise<Tensor>;
+  logits(hidden: Float32Array | Tensor, options: LogitsOptions): Tensor | Promise<Tensor>;
+  topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): TopK | Promise<TopK>;
+  dispose(): void;
+}
+
+/** @internal Rows in this thread's WebAssembly memory. */
+export class MemoryResidency implements Residency {
+  constructor(
+    readonly embedding: EmbeddingTable,
+    readonly head: EmbeddingTable,
+  ) {}
+
+  get isa(): string {
+    return this.embedding.isa;
+  }
+
+  get memory(): MemoryUse {
+    const head = this.head === this.embedding ? 0 : this.head.bytes;
+    return { embedding: this.embedding.bytes, head, heap: this.embedding.heapBytes };
+  }
+
+  lookup(ids: Ids, options: LookupOptions): Tensor {
+    return this.embedding.lookup(ids, options);
+  }
+
+  logits(hidden: Float32Array | Tensor, options: LogitsOptions): Tensor {
+    return this.head.logits(hidden, options);
+  }
+
+  topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): TopK {
+    return this.head.topK(hidden, k, options);
+  }
+
+  dispose(): void {
+    this.head.dispose();
+    this.embedding.dispose();
+  }
+}

@@ -1,0 +1,354 @@
+import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from './arguments.js';
+import type { CheckedHidden } from './arguments.js';
+import { Core } from './core.js';
+import { EmbeddingError } from './errors.js';
+import type { Table as TableHandle } from '../../build/wasm/id2vec.mjs';
+import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
+import type { WasmOptions } from './wasm.js';
+
+/** Results are computed in pieces of at most this many bytes, so that a large call leaves the memory small. */
+const kPieceBytes = 4 << 20;
+/** But hidden vectors in no smaller pieces than this: kernels decode each row once for several of them. */
+const kHiddenAtOnce = 8;
+
+/** What a table is made of, where it comes from no file. */
+export interface TableOptions extends WasmOptions {
+  /** A format: `F32`, `Q8_0`, … */
+  dtype: string;
+  /** d, the weights of a row. */
+  dim: number;
+}
+
+/**
+ * A table E [V, d] in this thread's memory, and what one does with it, synchronously: read rows, score rows.
+ * Rows stay in the format they were stored in.
+ */
+export class EmbeddingTable {
+  /** V */
+  readonly vocabSize: number;
+  /** d */
+  readonly dim: number;
+  readonly dtype: string;
+  readonly #core: Core;
+  readonly #handle: TableHandle;
+  #disposed = false;
+
+  /** @internal Takes the handle over. */
+  constructor(core: Core, handle: TableHandle, spec: { rows: number; cols: number; dtype: string }) {
+    this.#core = core;
+    this.#handle = handle;
+    this.vocabSize = spec.rows;
+    this.dim = spec.cols;
+    this.dtype = spec.dtype;
+  }
+
+  /**
+   * A table from the bytes of its rows, as a file of that format holds them; V follows from their length.
+   * @throws {EmbeddingError} `unsupported` for an unknown format
+   * @throws {TypeError} where d does not fit the format's blocks, or the bytes are no whole number of rows
+   */
+  static async create(data: ArrayBuffer | ArrayBufferView, options: TableOptions): Promise<EmbeddingTable> {
+    const bytes = ArrayBuffer.isView(data)
+      ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+      : new Uint8Array(data);
+    const core = await Core.create(options);
+    const rows = rowsOf(core, bytes.length, options);
+    const { dtype, dim } = options;
+    const handle = core.require(core.functions.makeTable(dtype, rows, dim, 0, core.isa));
+    core.memory.write((handle.planes() as Plane[])[0]!.address, bytes);
+    return new EmbeddingTable(core, handle, { rows, cols: dim, dtype });
+  }
+
+  /** The instruction set of its kernels: `scalar`, `simd128` or `relaxed`. */
+  get isa(): string {
+    return this.#alive().isa();
+  }
+
+  /** Bytes of its rows in memory. */
+  get bytes(): number {
+    return this.#planes().reduce((sum, plane) => sum + plane.bytes, 0);
+  }
+
+  /** Byte offset of its first row in the WebAssembly memory: two tables are one if their addresses are equal. */
+  get address(): number {
+    return this.#planes()[0]!.address;
+  }
+
+  /** Size in bytes of the WebAssembly memory that it lies in. */
+  get heapBytes(): number {
+    this.#alive();
+    return this.#core.memory.size;
+  }
+
+  /**
+   * E[ids], dequantized: [N] → [N, d], [B, N] → [B, N, d].
+   * @throws {RangeError} for an id outside [0, V); `out` is untouched then
+   */
+  lookup(ids: Ids, options: LookupOptions = {}): Tensor {
+    const handle = this.#alive();
+    const checked = checkIds(ids, this.vocabSize);
+    const dims = [...checked.dims, this.dim];
+    const length = checked.ids.length * this.dim;
+    const target = this.#target(options.out, length);
+    const atOnce = target.inPlace ? checked.ids.length : piece(this.dim);
+    for (let start = 0; start < checked.ids.length; start += atOnce) {
+      const part = checked.ids.subarray(start, start + atOnce);
+      target.fill(start * this.dim, part.length * this.dim, part.length * 4, (out, scratch) => {
+        this.#core.memory.writeUint32s(scratch, part);
+        return handle.lookup(scratch, part.length, out);
+      });
+    }
+    return { data: target.result(), dims };
+  }
+
+  /**
+   * hidden · Eᵀ: [N, d] → [N, V]; with `ids`, [N, ids.length].
+   * @throws {TypeError} where hidden's last dimension is not d
+   */
+  logits(hidden: Float32Array | Tensor, options: LogitsOptions = {}): Tensor {
+    const handle = this.#alive();
+    const checked = checkHidden(hidden, this.dim);
+    const fast = checkPrecision(options.precision);
+    const only = this.#candidates(options.ids);
+    const width = only?.length ?? this.vocabSize;
+    const target = this.#target(options.out, checked.count * width);
+    const rows = new HiddenRows(this.#core, checked, this.dim);
+    const atOnce = target.inPlace ? checked.count : Math.max(piece(width), kHiddenAtOnce);
+    this.#withCandidates(only, (onlyAddress) => {
+      for (let start = 0; start < checked.count; start += atOnce) {
+        const count = Math.min(atOnce, checked.count - start);
+        target.fill(start * width, count * width, rows.scratchBytes(count), (out, scratch) => {
+          const from = rows.place(start, count, scratch);
+          return handle.logits(from, count, fast, onlyAddress, only?.length ?? 0, -1, out);
+        });
+      }
+    });
+    return { data: target.result(), dims: [...checked.dims, width] };
+  }
+
+  /**
+   * The k ids with the largest logits, best first, without an [N, V] array. Ties go to the lower id; NaN never wins.
+   * @throws {RangeError} where k is not in [1, number of ids that compete]
+   */
+  topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions = {}): TopK {
+    const handle = this.#alive();
+    const checked = checkHidden(hidden, this.dim);
+    const fast = checkPrecision(options.precision);
+    const only = this.#candidates(options.ids);
+    const limit = options.limit ?? this.vocabSize;
+    checkLimit(limit, this.vocabSize);
+    checkK(k, only ? competing(only, limit) : limit);
+    const values = new Float32Array(checked.count * k);
+    const indices = new Int32Array(checked.count * k);
+    const rows = new HiddenRows(this.#core, checked, this.dim);
+    const atOnce = Math.max(piece(Math.max(k, this.dim)), kHiddenAtOnce);
+    const { memory } = this.#core;
+    this.#withCandidates(only, (onlyAddress) => {
+      const nOnly = only?.length ?? 0;
+      for (let start = 0; start < checked.count; start += atOnce) {
+        const count = Math.min(atOnce, checked.count - start);
+        const bytes = count * k * 4;
+        memory.withScratch(2 * bytes + rows.scratchBytes(count), (valuesAt) => {
+          const indicesAt = valuesAt + bytes;
+          const from = rows.place(start, count, indicesAt + bytes);
+          this.#core.check(handle.topK(from, count, k, fast, onlyAddress, nOnly, limit, valuesAt, indicesAt));
+          memory.readFloats(valuesAt, count * k, values, start * k);
+          memory.readInt32s(indicesAt, count * k, indices, start * k);
+        });
+      }
+    });
+    return { values, indices, dims: [...checked.dims, k] };
+  }
+
+  /**
+   * Room for `length` floats in the memory that the table lies in. Given as `out`, results are written there and
+   * not copied; given as hidden vectors, they are read from there.
+   */
+  allocate(length: number): HeapFloats {
+    this.#alive();
+    if (!Number.isInteger(length) || length < 0) {
+      throw new RangeError(`length is ${length}; it must be a whole number of floats`);
+    }
+    return new HeapFloats(this.#core, length);
+  }
+
+  /** Frees the rows. Every later call throws an EmbeddingError with code `disposed`. */
+  dispose(): void {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    this.#handle.delete();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #alive(): TableHandle {
+    if (!this.#disposed) return this.#handle;
+    throw new EmbeddingError('disposed', 'This table was disposed of: create or load it again.');
+  }
+
+  #planes(): Plane[] {
+    return this.#alive().planes() as Plane[];
+  }
+
+  #candidates(ids: Ids | undefined): Uint32Array | undefined {
+    return ids === undefined ? undefined : checkIds(ids, this.vocabSize).ids;
+  }
+
+  #withCandidates(only: Uint32Array | undefined, use: (address: number) => void): void {
+    if (only === undefined) return use(0);
+    const { memory } = this.#core;
+    const address = memory.allocate(only.byteLength);
+    try {
+      memory.writeUint32s(address, only);
+      use(address);
+    } finally {
+      memory.release(address);
+    }
+  }
+
+  #target(out: Float32Array | undefined, length: number): Target {
+    const array = out === undefined ? undefined : checkOut(out, length);
+    const address = array === undefined ? undefined : this.#core.memory.addressOf(array);
+    if (address !== undefined) return new TargetInPlace(this.#core, address, length);
+    return new TargetCopied(this.#core, array ?? new Float32Array(length));
+  }
+}
+
+/**
+ * Floats in the WebAssembly memory. `data` must be asked for anew after any call of id2vec: the memory may have
+ * grown, and growing detaches every view (its length is 0 then). The values themselves stay.
+ */
+export class HeapFloats {
+  readonly length: number;
+  readonly #core: Core;
+  #address: number;
+
+  /** @internal */
+  constructor(core: Core, length: number) {
+    this.#core = core;
+    this.length = length;
+    this.#address = core.memory.allocate(length * 4);
+  }
+
+  get data(): Float32Array {
+    if (this.#address !== 0) return this.#core.memory.floatsInPlace(this.#address, this.length);
+    throw new EmbeddingError('disposed', 'These floats were disposed of: allocate them again.');
+  }
+
+  /** Frees the memory; views on it must not be used any more. */
+  dispose(): void {
+    if (this.#address !== 0) this.#core.memory.release(this.#address);
+    this.#address = 0;
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+interface Plane {
+  address: number;
+  bytes: number;
+}
+
+/** Computes `count` floats at address `out`, with `scratch` at hand; returns the core's code. */
+type Compute = (out: number, scratch: number) => number;
+
+/** Where a result goes. */
+interface Target {
+  /** True if it is computed in one go, where it stays. */
+  readonly inPlace: boolean;
+  fill(at: number, count: number, scratchBytes: number, compute: Compute): void;
+  result(): Float32Array;
+}
+
+class TargetInPlace implements Target {
+  readonly inPlace = true;
+  constructor(
+    private readonly core: Core,
+    private readonly address: number,
+    private readonly length: number,
+  ) {}
+
+  fill(at: number, _count: number, scratchBytes: number, compute: Compute): void {
+    this.core.memory.withScratch(scratchBytes, (scratch) => {
+      this.core.check(compute(this.address + at * 4, scratch));
+    });
+  }
+
+  result(): Float32Array {
+    return this.core.memory.floatsInPlace(this.address, this.length);
+  }
+}
+
+class TargetCopied implements Target {
+  readonly inPlace = false;
+  constructor(
+    private readonly core: Core,
+    private readonly array: Float32Array,
+  ) {}
+
+  fill(at: number, count: number, scratchBytes: number, compute: Compute): void {
+    const { memory } = this.core;
+    memory.withScratch(count * 4 + scratchBytes, (out) => {
+      this.core.check(compute(out, out + count * 4));
+      memory.readFloats(out, count, this.array, at);
+    });
+  }
+
+  result(): Float32Array {
+    return this.array;
+  }
+}
+
+/** Hidden vectors on their way into the core: used where they are if that is its memory, else copied piece by piece. */
+class HiddenRows {
+  // Taken at once: allocating may detach the view.
+  readonly #address: number | undefined;
+
+  constructor(
+    private readonly core: Core,
+    private readonly hidden: CheckedHidden,
+    private readonly dim: number,
+  ) {
+    this.#address = core.memory.addressOf(hidden.data);
+  }
+
+  scratchBytes(count: number): number {
+    return this.#address === undefined ? count * this.dim * 4 : 0;
+  }
+
+  /** Address of vectors [start, start + count). */
+  place(start: number, count: number, scratch: number): number {
+    if (this.#address !== undefined) return this.#address + start * this.dim * 4;
+    const part = this.hidden.data.subarray(start * this.dim, (start + count) * this.dim);
+    this.core.memory.writeFloats(scratch, part);
+    return scratch;
+  }
+}
+
+/** How many vectors of `width` floats make a piece. */
+function piece(width: number): number {
+  return Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(width, 1))));
+}
+
+function competing(only: Uint32Array, limit: number): number {
+  return only.reduce((count, id) => count + (id < limit ? 1 : 0), 0);
+}
+
+function rowsOf(core: Core, bytes: number, { dtype, dim }: TableOptions): number {
+  const formats = core.functions.formats() as { name: string; blockSize: number; blockBytes: number }[];
+  const format = formats.find(({ name }) => name === dtype);
+  if (format === undefined) {
+    const known = formats.map(({ name }) => name).join(', ');
+    throw new EmbeddingError('unsupported', `dtype "${dtype}" is none of ${known}.`);
+  }
+  const rows = bytes / ((dim / format.blockSize) * format.blockBytes);
+  if (Number.isInteger(dim) && dim > 0 && Number.isInteger(rows) && rows > 0) return rows;
+  throw new TypeError(
+    `${bytes} bytes are no whole number of ${dtype} rows of ${dim} weights ` +
+      `(blocks of ${format.blockSize} weights take ${format.blockBytes} bytes)`,
+  );
+}

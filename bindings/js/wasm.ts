@@ -1,0 +1,122 @@
+/**
+ * From an `isa` to a compiled module: which of the two files, where it lies, and how it is compiled. WebAssembly
+ * cannot mix instruction sets in one module, so there is one file for engines with relaxed SIMD and one without;
+ * both carry the scalar kernels, too.
+ */
+import { EmbeddingError } from './errors.js';
+import { relaxedDotIsRight } from './probe.js';
+import { hasFileSystem, nodeModule } from './sources/node.js';
+
+/** An instruction set, or the best one that computes right results here. */
+export type Isa = 'auto' | 'scalar' | 'simd128' | 'relaxed';
+
+/** Where the WebAssembly module comes from, where the default place will not do. */
+export type WasmInput =
+  | string
+  | URL
+  | Response
+  | Promise<Response>
+  | BufferSource
+  | WebAssembly.Module;
+
+export interface WasmOptions {
+  /** Default `auto`. */
+  isa?: Isa;
+  /**
+   * The module, its bytes or where they are. Default: `id2vec.relaxed.wasm` or `id2vec.simd128.wasm` beside this
+   * file. Runtimes that compile no bytes (workerd) import one of them statically and pass it here.
+   */
+  wasm?: WasmInput;
+}
+
+export interface CompiledModule {
+  module: WebAssembly.Module;
+  /** What to ask the module's kernels for. */
+  isa: Isa;
+}
+
+/**
+ * Compiles the module that `options` ask for; each file once per process.
+ * @throws {EmbeddingError} `unsupported` where the engine lacks the instruction set, `wasm` where there is no module
+ */
+export async function compileModule(options: WasmOptions): Promise<CompiledModule> {
+  const isa = options.isa ?? 'auto';
+  if (isa === 'relaxed' && options.wasm === undefined && !relaxedDotIsRight()) {
+    throw new EmbeddingError(
+      'unsupported',
+      'This engine has no relaxed SIMD, or computes wrong results with it: use isa "auto" or "simd128".',
+    );
+  }
+  if (options.wasm !== undefined) return { module: await compile(options.wasm), isa };
+  const relaxed = isa === 'relaxed' || (isa === 'auto' && relaxedDotIsRight());
+  return { module: await compileFile(relaxed ? 'relaxed' : 'simd128'), isa };
+}
+
+const compiled = new Map<string, Promise<WebAssembly.Module>>();
+
+function compileFile(variant: 'relaxed' | 'simd128'): Promise<WebAssembly.Module> {
+  let module = compiled.get(variant);
+  if (module === undefined) {
+    module = compile(fileOf(variant));
+    compiled.set(variant, module);
+    module.catch(() => compiled.delete(variant)); // the next load tries again
+  }
+  return module;
+}
+
+// Bundlers find the files by these two expressions. Where import.meta.url is undefined, new URL throws.
+function fileOf(variant: 'relaxed' | 'simd128'): URL {
+  try {
+    return variant === 'relaxed'
+      ? new URL('./id2vec.relaxed.wasm', import.meta.url)
+      : new URL('./id2vec.simd128.wasm', import.meta.url);
+  } catch (cause) {
+    throw new EmbeddingError(
+      'wasm',
+      `This runtime does not say where id2vec.${variant}.wasm lies: import it and pass it as the option "wasm".`,
+      { cause },
+    );
+  }
+}
+
+async function compile(input: WasmInput): Promise<WebAssembly.Module> {
+  const module = await input;
+  if (module instanceof WebAssembly.Module) return module;
+  if (module instanceof Response) return compileResponse(module);
+  if (module instanceof ArrayBuffer || ArrayBuffer.isView(module)) return WebAssembly.compile(module);
+  const url = toUrl(module);
+  if (url.protocol === 'file:' && hasFileSystem()) {
+    const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises');
+    return WebAssembly.compile(await readFile(url));
+  }
+  return compileResponse(await fetchModule(url));
+}
+
+function toUrl(input: string | URL): URL {
+  const base = (globalThis as { document?: { baseURI?: string } }).document?.baseURI;
+  return input instanceof URL ? input : new URL(input, base ?? import.meta.url);
+}
+
+async function fetchModule(url: URL): Promise<Response> {
+  try {
+    return await fetch(url);
+  } catch (cause) {
+    throw new EmbeddingError('wasm', `${url.href} cannot be fetched: check that the file is served.`, { cause });
+  }
+}
+
+// Streaming compilation insists on the MIME type; many static hosts do not know it.
+async function compileResponse(response: Response): Promise<WebAssembly.Module> {
+  const name = response.url || 'The WebAssembly module';
+  if (!response.ok) {
+    throw new EmbeddingError('wasm', `${name} was answered with status ${response.status}: check that it is served.`);
+  }
+  const type = response.headers.get('content-type') ?? '';
+  if (/^application\/wasm\b/.test(type)) return WebAssembly.compileStreaming(response);
+  const bytes = await response.arrayBuffer();
+  try {
+    return await WebAssembly.compile(bytes);
+  } catch (cause) {
+    throw new EmbeddingError('wasm', `${name} is no WebAssembly module (its type is "${type}").`, { cause });
+  }
+}
