@@ -110,7 +110,9 @@ export function checkHidden(hidden: Float32Array | Tensor, dim: number): Checked
   }
   const { data, dims } = (hidden ?? {}) as Partial<Tensor>;
   if (!(data instanceof Float32Array) || !Array.isArray(dims)) {
-    throw new TypeError(`hidden must be a Float32Array or { data: Float32Array, dims }, not ${describe(hidden)}`);
+    throw new TypeError(
+      `hidden must be a Float32Array or { data: Float32Array, dims }, not ${describe(hidden)}`,
+    );
   }
   const outer = dims.slice(0, -1);
   const count = outer.reduce((product, size) => product * size, 1);
@@ -152,8 +154,8 @@ export function checkPrecision(precision: Precision | undefined): boolean {
 }
 
 function describe(value: unknown): string {
-  if (value === null || value === undefined) return String(value);
   if (typeof value === 'string') return `the string "${value.slice(0, 40)}"`;
-  if (typeof value === 'object') return `a ${value.constructor?.name ?? 'object without a prototype'}`;
-  return `the ${typeof value} ${String(value)}`;
+  if (typeof value === 'number' || typeof value === 'boolean') return `the ${typeof value} ${value}`;
+  if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
+  return `a ${value.constructor?.name ?? 'object without a prototype'}`;
 }

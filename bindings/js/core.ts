@@ -73,7 +73,10 @@ function supportedIsa(functions: MainModule, isa: Isa): string {
   }
   if (carried.includes(isa)) return isa;
   const known = ['auto', ...carried].map((name) => `"${name}"`).join(', ');
-  throw new EmbeddingError('unsupported', `isa "${String(isa)}" is none of ${known}, which this module carries.`);
+  throw new EmbeddingError(
+    'unsupported',
+    `isa "${String(isa)}" is none of ${known}, which this module carries.`,
+  );
 }
 
 // The glue waits for the instance forever if it is not told of a failure, hence the promise around it.

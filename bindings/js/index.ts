@@ -11,13 +11,5 @@ export type { ByteSource, SourceLike } from './sources/source.js';
 export { EmbeddingTable, HeapFloats } from './table.js';
 export type { TableOptions } from './table.js';
 export type { TokenList } from './tokens.js';
-export type {
-  Ids,
-  LogitsOptions,
-  LookupOptions,
-  Precision,
-  Tensor,
-  TopK,
-  TopKOptions,
-} from './types.js';
+export type { Ids, LogitsOptions, LookupOptions, Precision, Tensor, TopK, TopKOptions } from './types.js';
 export type { Isa, WasmInput, WasmOptions } from './wasm.js';

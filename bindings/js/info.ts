@@ -86,14 +86,22 @@ export async function isTied(opened: Opened, plan: Plan, signal?: AbortSignal): 
   const address = opened.core.memory.allocate(kComparedBytes);
   for (let at = 0; at < head.bytes; at += kComparedBytes) {
     const end = Math.min(at + kComparedBytes, head.bytes);
-    const [left, right] = await Promise.all([plan.roles[0]!, head].map((role) => readPart(opened, role, at, end, signal)));
+    const [left, right] = await Promise.all(
+      [plan.roles[0]!, head].map((role) => readPart(opened, role, at, end, signal)),
+    );
     opened.core.memory.write(address, left!);
     if (opened.core.equalBytes(address, right!) < end - at) return false;
   }
   return true;
 }
 
-function readPart(opened: Opened, role: Role, start: number, end: number, signal?: AbortSignal): Promise<Uint8Array> {
+function readPart(
+  opened: Opened,
+  role: Role,
+  start: number,
+  end: number,
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
   const { file, offset } = role.segments[0]!;
   return opened.source(file).read(offset + start, offset + end, { signal });
 }

@@ -57,7 +57,9 @@ export class Loader {
     const { core } = this.opened;
     const segment = role.segments[0]!;
     const { signal } = this.context;
-    const stream = this.opened.source(segment.file).stream(segment.offset, segment.offset + segment.bytes, { signal });
+    const stream = this.opened
+      .source(segment.file)
+      .stream(segment.offset, segment.offset + segment.bytes, { signal });
     let own: TableHandle | undefined;
     let at = 0;
     try {

@@ -94,6 +94,19 @@ export class EmbeddingModel {
   }
 
   /**
+   * The embedding table as a synchronous layer: no promises, results in place. It dies with the model. Undefined
+   * where the rows live elsewhere than in this thread.
+   */
+  get table(): EmbeddingTable | undefined {
+    return this.#alive().tables?.embedding;
+  }
+
+  /** The same for the head; where the model is tied, it is `table` itself. */
+  get head(): EmbeddingTable | undefined {
+    return this.#alive().tables?.head;
+  }
+
+  /**
    * E[ids], dequantized: ids [N] → [N, d], [B, N] → [B, N, d].
    * @throws {RangeError} for an id outside [0, V): it names the id and its position, and `out` is untouched
    * @throws {TypeError} for anything but ids, and for rows of different lengths
@@ -161,5 +174,8 @@ async function loadTables(
 
 // What was fetched is broken, as opposed to: it was not fetched, or not wanted any more.
 function isUnusable(error: unknown): boolean {
-  return error instanceof EmbeddingError && ['truncated', 'malformed', 'unsupported', 'integrity'].includes(error.code);
+  return (
+    error instanceof EmbeddingError &&
+    ['truncated', 'malformed', 'unsupported', 'integrity'].includes(error.code)
+  );
 }

@@ -6,6 +6,8 @@ import type { MemoryUse } from './info.js';
 export interface Residency {
   readonly isa: string;
   readonly memory: MemoryUse;
+  /** Where the rows live in this thread. */
+  readonly tables?: { embedding: EmbeddingTable; head: EmbeddingTable };
   lookup(ids: Ids, options: LookupOptions): Tensor | Promise<Tensor>;
   logits(hidden: Float32Array | Tensor, options: LogitsOptions): Tensor | Promise<Tensor>;
   topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): TopK | Promise<TopK>;
@@ -18,6 +20,10 @@ export class MemoryResidency implements Residency {
     readonly embedding: EmbeddingTable,
     readonly head: EmbeddingTable,
   ) {}
+
+  get tables(): { embedding: EmbeddingTable; head: EmbeddingTable } {
+    return this;
+  }
 
   get isa(): string {
     return this.embedding.isa;

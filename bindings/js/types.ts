@@ -5,11 +5,7 @@
  * whole number in [0, V).
  */
 export type Ids =
-  | readonly number[]
-  | Int32Array
-  | Uint32Array
-  | BigInt64Array
-  | readonly (readonly number[])[];
+  readonly number[] | Int32Array | Uint32Array | BigInt64Array | readonly (readonly number[])[];
 
 /** Floats in row-major order: `data[i * dims[1] + j]` is element [i, j] of a matrix. */
 export interface Tensor {

@@ -11,13 +11,7 @@ import { hasFileSystem, nodeModule } from './sources/node.js';
 export type Isa = 'auto' | 'scalar' | 'simd128' | 'relaxed';
 
 /** Where the WebAssembly module comes from, where the default place will not do. */
-export type WasmInput =
-  | string
-  | URL
-  | Response
-  | Promise<Response>
-  | BufferSource
-  | WebAssembly.Module;
+export type WasmInput = string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module;
 
 export interface WasmOptions {
   /** Default `auto`. */
@@ -101,7 +95,9 @@ async function fetchModule(url: URL): Promise<Response> {
   try {
     return await fetch(url);
   } catch (cause) {
-    throw new EmbeddingError('wasm', `${url.href} cannot be fetched: check that the file is served.`, { cause });
+    throw new EmbeddingError('wasm', `${url.href} cannot be fetched: check that the file is served.`, {
+      cause,
+    });
   }
 }
 
@@ -109,7 +105,10 @@ async function fetchModule(url: URL): Promise<Response> {
 async function compileResponse(response: Response): Promise<WebAssembly.Module> {
   const name = response.url || 'The WebAssembly module';
   if (!response.ok) {
-    throw new EmbeddingError('wasm', `${name} was answered with status ${response.status}: check that it is served.`);
+    throw new EmbeddingError(
+      'wasm',
+      `${name} was answered with status ${response.status}: check that it is served.`,
+    );
   }
   const type = response.headers.get('content-type') ?? '';
   if (/^application\/wasm\b/.test(type)) return WebAssembly.compileStreaming(response);

@@ -61,7 +61,8 @@ export function parseIds(words: readonly string[]): number[] {
   if (ids.length === 0) throw new UsageError('no id was given');
   return ids.map((word) => {
     const id = Number(word);
-    if (word.trim() === '' || Number.isNaN(id)) throw new UsageError(`"${word}" is not an id, which is a number`);
+    if (word.trim() === '' || Number.isNaN(id))
+      throw new UsageError(`"${word}" is not an id, which is a number`);
     return id;
   });
 }

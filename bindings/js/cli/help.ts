@@ -12,7 +12,10 @@ export function helpOfAll(commands: readonly Command[]): string {
 }
 
 export function helpOfOne(command: Command, options: Record<string, Option>): string {
-  const rows = Object.entries(options).map(([name, option]) => [`  --${name} ${valueOf(option)}`.trimEnd(), option.help]);
+  const rows = Object.entries(options).map(([name, option]) => [
+    `  --${name} ${valueOf(option)}`.trimEnd(),
+    option.help,
+  ]);
   return `id2vec ${command.name} ${command.usage}\n\n${command.summary}\n\n${alignColumns(rows)}\n`;
 }
 

@@ -39,13 +39,18 @@ export async function readNpy(path: string): Promise<Tensor> {
       `${path} has ${file.length - start} bytes of data where its shape (${dims.join(', ')}) takes ${count * width}.`,
     );
   }
-  const read = (i: number) => (width === 4 ? file.readFloatLE(start + i * 4) : file.readDoubleLE(start + i * 8));
+  const read = (i: number) =>
+    width === 4 ? file.readFloatLE(start + i * 4) : file.readDoubleLE(start + i * 8);
   return { data: Float32Array.from({ length: count }, (_, i) => read(i)), dims };
 }
 
 function readHeader(path: string, file: Buffer) {
   const isNpy = file.length >= 12 && file.toString('latin1', 0, kMagic.length) === kMagic;
-  const [before, length] = !isNpy ? [0, 0] : file[6] === 1 ? [10, file.readUInt16LE(8)] : [12, file.readUInt32LE(8)];
+  const [before, length] = !isNpy
+    ? [0, 0]
+    : file[6] === 1
+      ? [10, file.readUInt16LE(8)]
+      : [12, file.readUInt32LE(8)];
   const dict = file.toString('latin1', before, before + length);
   const descr = /'descr'\s*:\s*'([^']*)'/.exec(dict)?.[1];
   const order = /'fortran_order'\s*:\s*(True|False)/.exec(dict)?.[1];
@@ -53,6 +58,10 @@ function readHeader(path: string, file: Buffer) {
   if (descr === undefined || order === undefined || shape === undefined) {
     throw new EmbeddingError('malformed', `${path} is no npy file of one array.`);
   }
-  const dims = shape.split(',').map((size) => size.trim()).filter(Boolean).map(Number);
+  const dims = shape
+    .split(',')
+    .map((size) => size.trim())
+    .filter(Boolean)
+    .map(Number);
   return { descr, fortran: order === 'True' && dims.length > 1, dims, start: before + length };
 }

@@ -36,7 +36,9 @@ export function alignColumns(rows: readonly (readonly string[])[], right: readon
     row.forEach((cell, i) => (widths[i] = Math.max(widths[i] ?? 0, cell.length)));
   }
   const line = (row: readonly string[]) =>
-    row.map((cell, i) => (right.includes(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!))).join('  ');
+    row
+      .map((cell, i) => (right.includes(i) ? cell.padStart(widths[i]!) : cell.padEnd(widths[i]!)))
+      .join('  ');
   return rows.map((row) => line(row).trimEnd()).join('\n');
 }
 

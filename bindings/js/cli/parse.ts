@@ -42,7 +42,11 @@ function rewrite(words: readonly string[], options: Record<string, Option>): str
     const word = words[i]!;
     const kind = word.startsWith('--') ? options[word.slice(2)]?.kind : undefined;
     if (kind === 'numbers' || kind === 'words') {
-      const taken = takeWhile(words, i + 1, (next) => kNumber.test(next) || (kind === 'words' && !next.startsWith('-')));
+      const taken = takeWhile(
+        words,
+        i + 1,
+        (next) => kNumber.test(next) || (kind === 'words' && !next.startsWith('-')),
+      );
       if (taken.length === 0) throw new UsageError(`${word} needs at least one value`);
       out.push(...taken.map((value) => `${word}=${value}`));
       i += taken.length;

@@ -16,7 +16,8 @@ export const info: Command = {
   options: modelOptions,
   async run(args, output) {
     const address = firstPositional(args, 'SOURCE');
-    if (args.positionals.length > 1) throw new UsageError(`"${args.positionals[1]}" is one argument too many`);
+    if (args.positionals.length > 1)
+      throw new UsageError(`"${args.positionals[1]}" is one argument too many`);
     const options = loadOptions(args, output);
     const source = await openSource(address, options);
     try {

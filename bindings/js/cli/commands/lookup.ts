@@ -30,7 +30,11 @@ export const lookup: Command = {
 };
 
 /** One line per row: id, piece, first values. */
-export function showRows(ids: readonly number[], { data, dims }: Tensor, tokens: TokenList | undefined): string {
+export function showRows(
+  ids: readonly number[],
+  { data, dims }: Tensor,
+  tokens: TokenList | undefined,
+): string {
   const dim = dims.at(-1)!;
   const shown = Math.min(dim, kShownValues);
   const rows = ids.map((id, i) => {
