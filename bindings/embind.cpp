@@ -75,11 +75,6 @@ struct MetadataToJs {
   val operator()(const std::vector<std::string>& value) const {
     return array_of(value, [](const std::string& item) { return val(item); });
   }
-  val operator()(const ArrayLength& value) const {
-    val object = val::object();
-    object.set("length", number(value.length));
-    return object;
-  }
 };
 
 val tensor_to_js(const Tensor& tensor, const Directory& directory) {

@@ -87,7 +87,7 @@ Result<Header> read_header(FileSet& files, std::string_view where, const ZipCont
                 limits::kNpyHeaderBytes);
   }
   ID2VEC_ASSIGN(bytes, files.read_between(at.file, at.offset, preamble + length));
-  return Header{{reinterpret_cast<const char*>(bytes.data()) + preamble, length}, preamble + length};
+  return Header{{reinterpret_cast<const char*>(bytes.data()) + preamble, static_cast<size_t>(length)}, preamble + length};
 }
 
 Result<Tensor> read_array(FileSet& files, std::string_view where, const ZipContent& at) {
