@@ -1,12 +1,13 @@
 import { EmbeddingError, EmbeddingTable } from 'id2vec';
 import type { Isa } from 'id2vec';
 
-/** The instruction sets that this engine can run, the reference included. */
-export const isas: Isa[] = ['scalar', 'simd128', ...((await hasRelaxed()) ? (['relaxed'] as const) : [])];
+/** The instruction sets that this build carries and this engine can run, the reference first. */
+export const isas: Isa[] = [];
+for (const isa of ['scalar', 'simd128', 'relaxed'] as const) if (await runs(isa)) isas.push(isa);
 
-async function hasRelaxed(): Promise<boolean> {
+async function runs(isa: Isa): Promise<boolean> {
   try {
-    (await EmbeddingTable.create(new Float32Array(4), { dtype: 'F32', dim: 4, isa: 'relaxed' })).dispose();
+    (await EmbeddingTable.create(new Float32Array(4), { dtype: 'F32', dim: 4, isa })).dispose();
     return true;
   } catch (error) {
     if (error instanceof EmbeddingError && error.code === 'unsupported') return false;
