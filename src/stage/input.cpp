@@ -5,7 +5,7 @@
 
 #include "core/text.h"
 #include "stage/checks.h"
-#include "stage/buffer.h"
+#include "stage/values.h"
 
 namespace id2vec {
 namespace {
@@ -71,13 +71,13 @@ class SinusoidRows {
   static Result<SinusoidRows> of(Positions kind, size_t width, std::span<const uint32_t> positions) {
     SinusoidRows out;
     out.width_ = width;
-    ID2VEC_ASSIGN(out.divisors_, Buffer<double>::of((width + 1) / 2));
+    ID2VEC_ASSIGN(out.divisors_, Values<double>::of((width + 1) / 2));
     out.sinusoids_.emplace(kind, out.divisors_.all(), width);
     const auto [lowest, highest] = std::minmax_element(positions.begin(), positions.end());
     out.first_ = *lowest;
     const size_t range = size_t{*highest} - *lowest + 1;
     out.shared_ = range <= positions.size();
-    ID2VEC_ASSIGN(out.rows_, Buffer<float>::of((out.shared_ ? range : 1) * width));
+    ID2VEC_ASSIGN(out.rows_, Values<float>::of((out.shared_ ? range : 1) * width));
     for (size_t i = 0; out.shared_ && i < range; ++i) {
       out.sinusoids_->row(static_cast<uint32_t>(out.first_ + i), out.rows_.data() + i * width);
     }
@@ -93,23 +93,23 @@ class SinusoidRows {
  private:
   size_t width_ = 0, first_ = 0;
   bool shared_ = false;
-  Buffer<double> divisors_;
+  Values<double> divisors_;
   std::optional<Sinusoids> sinusoids_;   // points into divisors_, whose memory does not move with the object
-  Buffer<float> rows_;
+  Values<float> rows_;
 };
 
 // One call of embed(), with its working memory.
 struct Work {
   const Profile& profile;
   const InputStage& stage;
-  Buffer<uint32_t> positions;
+  Values<uint32_t> positions;
   SinusoidRows sinusoids;
-  Buffer<float> rows;     // a tile of x before the projection
-  Buffer<float> added;    // a tile of position or type rows
+  Values<float> rows;     // a tile of x before the projection
+  Values<float> added;    // a tile of position or type rows
   uint32_t zeros[kTileTokens] = {};
 };
 
-Status add_table_rows(const Table& table, std::span<const uint32_t> ids, Buffer<float>& tile, float* x) {
+Status add_table_rows(const Table& table, std::span<const uint32_t> ids, Values<float>& tile, float* x) {
   const size_t values = ids.size() * table.spec().cols;
   ID2VEC_RETURN_IF_ERROR(table.lookup(ids, tile.first(values)));
   add(x, tile.data(), values);
@@ -154,7 +154,7 @@ Status embed_tile(Work& work, std::span<const uint32_t> ids, const EmbedOptions&
 Status prepare_positions(Work& work, std::span<const uint32_t> ids, const EmbedOptions& options) {
   const Positions kind = work.profile.positions;
   if (kind == Positions::kNone || ids.empty()) return {};
-  ID2VEC_ASSIGN(work.positions, Buffer<uint32_t>::of(ids.size()));
+  ID2VEC_ASSIGN(work.positions, Values<uint32_t>::of(ids.size()));
   ID2VEC_RETURN_IF_ERROR(
       position_rows(work.profile, ids, options.shape, options.positions, work.positions.all()));
   if (kind == Positions::kLearned) {
@@ -178,10 +178,10 @@ Status embed(const Profile& profile, const InputStage& stage, std::span<const ui
   Work work{profile, stage, {}, {}, {}, {}};
   ID2VEC_RETURN_IF_ERROR(prepare_positions(work, ids, options));
   if (stage.projection) {
-    ID2VEC_ASSIGN(work.rows, Buffer<float>::of(kTileTokens * stage.embedding->spec().cols));
+    ID2VEC_ASSIGN(work.rows, Values<float>::of(kTileTokens * stage.embedding->spec().cols));
   }
   if (stage.token_types || profile.positions == Positions::kLearned) {
-    ID2VEC_ASSIGN(work.added, Buffer<float>::of(kTileTokens * middle_width(profile, stage)));
+    ID2VEC_ASSIGN(work.added, Values<float>::of(kTileTokens * middle_width(profile, stage)));
   }
   const size_t width = embed_width(stage);
   for (size_t first = 0; first < ids.size(); first += kTileTokens) {

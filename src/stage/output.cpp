@@ -7,7 +7,7 @@
 #include "core/text.h"
 #include "stage/activation.h"
 #include "stage/checks.h"
-#include "stage/buffer.h"
+#include "stage/values.h"
 #include "table/best.h"
 
 namespace id2vec {
@@ -21,7 +21,7 @@ class ScoreRules {
   static Result<ScoreRules> of(const Profile& profile, const OutputStage& stage, const OutputOptions& options) {
     ScoreRules rules(profile, stage, options);
     if (options.forbidden.empty()) return rules;
-    ID2VEC_ASSIGN(rules.forbidden_, Buffer<bool>::of(stage.head->spec().rows));
+    ID2VEC_ASSIGN(rules.forbidden_, Values<bool>::of(stage.head->spec().rows));
     std::fill(rules.forbidden_.all().begin(), rules.forbidden_.all().end(), false);
     for (uint32_t id : options.forbidden) rules.forbidden_[id] = true;
     return rules;
@@ -77,7 +77,7 @@ class ScoreRules {
   float scale_;
   double softcap_, temperature_;
   std::span<const float> bias_;
-  Buffer<bool> forbidden_;
+  Values<bool> forbidden_;
 };
 
 size_t id_count(const OutputStage& stage, const OutputOptions& options) {
@@ -120,17 +120,17 @@ Status check_call(const OutputStage& stage, std::span<const float> hidden, const
 
 // h' of `count` vectors; `hidden` itself where nothing has to be done to it.
 Result<std::span<const float>> prepare_hidden(const Profile& profile, const OutputStage& stage,
-                                              std::span<const float> hidden, size_t count, Buffer<float>& scaled,
-                                              Buffer<float>& projected) {
+                                              std::span<const float> hidden, size_t count, Values<float>& scaled,
+                                              Values<float>& projected) {
   if (profile.hidden_scale != 1) {
-    ID2VEC_ASSIGN(scaled, Buffer<float>::of(hidden.size()));
+    ID2VEC_ASSIGN(scaled, Values<float>::of(hidden.size()));
     const float scale = static_cast<float>(profile.hidden_scale);
     for (size_t i = 0; i < hidden.size(); ++i) scaled[i] = hidden[i] * scale;
     hidden = scaled.all();
   }
   if (!stage.projection) return hidden;
   const size_t width = stage.projection.output_width();
-  ID2VEC_ASSIGN(projected, Buffer<float>::of(count * width));
+  ID2VEC_ASSIGN(projected, Values<float>::of(count * width));
   ID2VEC_RETURN_IF_ERROR(project(stage.projection, hidden, count, projected.all()));
   activate(profile.head_activation, projected.all());
   normalize_rows(profile.head_norm, profile.norm_epsilon, stage.norm, projected.data(), count, width);
@@ -171,7 +171,7 @@ Status head_logits(const Profile& profile, const OutputStage& stage, std::span<c
   const size_t count = hidden.size() / hidden_width(stage), ids = id_count(stage, options);
   ID2VEC_RETURN_IF_ERROR(check_length("out", out.size(), count * ids, "[vectors, ids]"));
   ID2VEC_ASSIGN(const ScoreRules rules, ScoreRules::of(profile, stage, options));
-  Buffer<float> scaled, projected;
+  Values<float> scaled, projected;
   ID2VEC_ASSIGN(const auto vectors, prepare_hidden(profile, stage, hidden, count, scaled, projected));
   ID2VEC_RETURN_IF_ERROR(stage.head->logits(vectors, options.precision,
                                             {.only = options.allowed, .limit = options.limit}, out,
@@ -188,12 +188,12 @@ Status head_top_k(const Profile& profile, const OutputStage& stage, std::span<co
   if (k == 0) return fail(Code::kInvalidArgument, "k has to be 1 or more.");
   const size_t count = hidden.size() / hidden_width(stage);
   ID2VEC_ASSIGN(const ScoreRules rules, ScoreRules::of(profile, stage, options));
-  Buffer<float> scaled, projected, totals;
+  Values<float> scaled, projected, totals;
   ID2VEC_ASSIGN(const auto vectors, prepare_hidden(profile, stage, hidden, count, scaled, projected));
   const bool with_totals = options.scores != Scores::kLogits;
   const bool finish_all = with_totals || !rules.keep_order();
   if (with_totals) {
-    ID2VEC_ASSIGN(totals, Buffer<float>::of(count));
+    ID2VEC_ASSIGN(totals, Values<float>::of(count));
     best.log_sum_exp = totals.data();
   }
   ID2VEC_RETURN_IF_ERROR(stage.head->top_k(vectors, k, options.precision,

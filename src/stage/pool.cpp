@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/text.h"
-#include "stage/buffer.h"
+#include "stage/values.h"
 #include "stage/checks.h"
 #include "stage/norm.h"
 
@@ -103,9 +103,9 @@ class Pooling {
         out_(out) {}
 
   Status run() {
-    ID2VEC_ASSIGN(rows_, Buffer<float>::of(kTileRows * columns_));
+    ID2VEC_ASSIGN(rows_, Values<float>::of(kTileRows * columns_));
     const size_t bags = bag_count(ids_, options_);
-    ID2VEC_ASSIGN(members_, Buffer<uint32_t>::of(bags));
+    ID2VEC_ASSIGN(members_, Values<uint32_t>::of(bags));
     std::fill(out_, out_ + bags * width_, 0.0f);
     for (size_t b = 0; b < bags; ++b) {
       members_[b] = 0;
@@ -158,8 +158,8 @@ class Pooling {
   const PoolOptions& options_;
   size_t width_, columns_;
   float* out_;
-  Buffer<float> rows_;
-  Buffer<uint32_t> members_;
+  Values<float> rows_;
+  Values<uint32_t> members_;
   uint32_t tile_rows_[kTileRows];
   size_t tile_bags_[kTileRows];
   float tile_weights_[kTileRows];

@@ -4,7 +4,7 @@
 
 #include "core/text.h"
 #include "stage/checks.h"
-#include "stage/buffer.h"
+#include "stage/values.h"
 
 namespace id2vec {
 namespace {
@@ -13,7 +13,7 @@ constexpr size_t kTileRows = 32;   // of P at a time: 32 rows of 4096 floats are
 
 Status project_transposed(const Table& matrix, std::span<const float> x, size_t count, std::span<float> y) {
   const size_t in = matrix.spec().rows, out = matrix.spec().cols;
-  ID2VEC_ASSIGN(auto rows, Buffer<float>::of(kTileRows * out));
+  ID2VEC_ASSIGN(auto rows, Values<float>::of(kTileRows * out));
   std::fill(y.begin(), y.end(), 0.0f);
   uint32_t ids[kTileRows];
   for (size_t first = 0; first < in; first += kTileRows) {

@@ -12,18 +12,18 @@
 namespace id2vec {
 
 template <class T>
-class Buffer {
+class Values {
  public:
-  static Result<Buffer> of(size_t count) {
-    Buffer buffer;
-    buffer.size_ = count;
-    if (count == 0) return buffer;
-    if (count <= SIZE_MAX / sizeof(T)) buffer.data_.reset(new (std::nothrow) T[count]);
-    if (!buffer.data_) {
+  static Result<Values> of(size_t count) {
+    Values values;
+    values.size_ = count;
+    if (count == 0) return values;
+    if (count <= SIZE_MAX / sizeof(T)) values.data_.reset(new (std::nothrow) T[count]);
+    if (!values.data_) {
       return fail(Code::kOutOfMemory, "There is no memory for ", count, " working values of ", sizeof(T),
                   " bytes; split the call into smaller batches.");
     }
-    return buffer;
+    return values;
   }
 
   T* data() { return data_.get(); }
