@@ -5,4 +5,12 @@ cd "$(dirname "$0")/.."
 
 scripts/setup.sh build
 scripts/build-wasm.sh
-node scripts/build-package.mjs
+
+# dist/ is written anew when something it is made of is newer (a deletion shows in its folder's time).
+sizes=build/sizes.txt
+inputs=(bindings/js build/wasm/id2vec.* scripts/build-package.mjs scripts/lib package-lock.json tsconfig*.json)
+if [ ! -e dist/index.js ] || [ ! -e "$sizes" ] || [ -n "$(find "${inputs[@]}" -newer "$sizes" -print -quit)" ]; then
+  node scripts/build-package.mjs >"$sizes.partial"
+  mv "$sizes.partial" "$sizes"
+fi
+cat "$sizes"
