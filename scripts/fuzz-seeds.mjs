@@ -1,0 +1,85 @@
+// node scripts/fuzz-seeds.mjs TARGET FOLDER
+//
+// Copies what a fuzz target should start from into FOLDER: the files of tests/fixtures and, where it stands beside
+// the checkout, of the corpus of model files, as far as they are of the target's kind and small; and tiny ONNX models.
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inflateRawSync } from 'node:zlib';
+import { tinyOnnx } from './lib/tiny-onnx.mjs';
+
+const LARGEST = 20_000; // bytes; longer inputs only make the fuzzer slow
+const LARGEST_TO_LOAD = 70_000;
+
+const ascii = (bytes, from, to) => String.fromCharCode(...bytes.subarray(from, to));
+const isZip = (bytes) => ascii(bytes, 0, 4) === 'PK\x03\x04';
+const isGguf = (bytes) => ascii(bytes, 0, 4) === 'GGUF';
+const isNpy = (bytes) => ascii(bytes, 1, 6) === 'NUMPY';
+const isPickle = (bytes) => bytes[0] === 0x80 && bytes[1] <= 5 && bytes[2] !== 0;
+const isJson = (bytes) => bytes[0] === 0x7b || bytes[0] === 0x5b;
+const isSafetensors = (bytes) => ascii(bytes, 8, 9) === '{';
+
+// Entries of an archive by its local headers: [name, bytes].
+function* entries(bytes) {
+  for (let at = bytes.indexOf('PK\x03\x04'); at >= 0; at = bytes.indexOf('PK\x03\x04', at + 4)) {
+    const nameEnd = at + 30 + bytes.readUInt16LE(at + 26);
+    const start = nameEnd + bytes.readUInt16LE(at + 28);
+    const data = bytes.subarray(start, start + bytes.readUInt32LE(at + 18));
+    const name = ascii(bytes, at + 30, nameEnd);
+    yield [name, bytes.readUInt16LE(at + 8) === 8 ? inflateRawSync(data) : data];
+  }
+}
+
+const jsonOfSafetensors = (bytes) => bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0)));
+const pickleOfZip = (bytes) => [...entries(bytes)].find(([name]) => name.endsWith('data.pkl'))?.[1];
+
+// Target → [is it a seed?, what the seed is made of it].
+const same = (bytes) => bytes;
+const kinds = {
+  gguf_fuzz: [[isGguf, same]],
+  safetensors_fuzz: [[isSafetensors, same]],
+  json_fuzz: [
+    [isJson, same],
+    [isSafetensors, jsonOfSafetensors],
+  ],
+  zip_fuzz: [[isZip, same]],
+  npz_fuzz: [[isZip, same]],
+  npy_fuzz: [[isNpy, same]],
+  pytorch_zip_fuzz: [[isZip, same]],
+  pytorch_legacy_fuzz: [[isPickle, same]],
+  pickle_fuzz: [
+    [isPickle, same],
+    [isZip, pickleOfZip],
+  ],
+  onnx_fuzz: [[(bytes, name) => name.endsWith('.onnx'), same]],
+  word_vectors_fuzz: [[(bytes, name) => /\.(vec|txt)$/.test(name) || name.startsWith('word2vec'), same]],
+  directory_fuzz: [[() => true, same]],
+  load_fuzz: [[() => true, same]],
+};
+
+function* filesBelow(folder) {
+  for (const name of existsSync(folder) ? readdirSync(folder).sort() : []) {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) yield* filesBelow(path);
+    else if (statSync(path).size <= 2 * LARGEST_TO_LOAD) yield [name, readFileSync(path)];
+  }
+}
+
+const [target, folder] = process.argv.slice(2);
+const limit = target === 'load_fuzz' ? LARGEST_TO_LOAD : LARGEST;
+const root = join(import.meta.dirname, '..');
+const corpus = process.env.ID2VEC_CORPUS ?? join(root, '..', 'shared', 'corpus');
+let count = 0;
+mkdirSync(folder, { recursive: true });
+const files = [
+  ...filesBelow(join(root, 'tests', 'fixtures')),
+  ...filesBelow(corpus),
+  ...Object.entries(tinyOnnx),
+];
+for (const [name, file] of files) {
+  const bytes = name.endsWith('.hex') ? Buffer.from(file.toString().replace(/\s/g, ''), 'hex') : file;
+  for (const [matches, make] of kinds[target] ?? []) {
+    const seed = matches(bytes, name) ? make(bytes) : undefined;
+    if (seed === undefined || seed.length === 0 || seed.length > limit) continue;
+    writeFileSync(join(folder, `${String(count++).padStart(3, '0')}-${name}`), seed);
+  }
+}

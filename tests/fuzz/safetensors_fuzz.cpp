@@ -1,0 +1,9 @@
+// safetensors headers.
+#include "containers/safetensors.h"
+#include "fuzz/fuzz_directory.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  using namespace id2vec;
+  return fuzz::fuzz_directory(data, size,
+                              [](FileSet& files) { return read_safetensors(files, files.root()); });
+}
