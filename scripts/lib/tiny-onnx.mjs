@@ -20,10 +20,11 @@ const tensor = (name, type, dims, ...data) =>
   message(...dims.map((size) => [1, size]), [2, types[type]], [8, name], ...data);
 const raw = (length) => [9, Array.from({ length }, (_, i) => (i * 37) % 251)];
 const external = (offset, length) =>
-  [['location', 'root.bin'], ['offset', `${offset}`], ['length', `${length}`]].map(([key, value]) => [
-    13,
-    message([1, key], [2, value]),
-  ]);
+  [
+    ['location', 'root.bin'],
+    ['offset', `${offset}`],
+    ['length', `${length}`],
+  ].map(([key, value]) => [13, message([1, key], [2, value])]);
 const attribute = (name, value) => [5, message([1, name], [3, value], [20, 2])];
 const node = (op, inputs, output, ...attributes) =>
   message(...inputs.map((input) => [1, input]), [2, output], [4, op], ...attributes);
@@ -55,8 +56,16 @@ const quantizedTensors = [
 /** Name → bytes. */
 export const tinyOnnx = {
   'gather-matmul.onnx': model(
-    [node('Gather', ['e', 'input_ids'], 'x'), node('MatMul', ['h', 'w'], 'm'), node('Add', ['m', 'b'], 'logits')],
-    [tensor('e', 'f32', [4, 2], raw(32)), tensor('w', 'f32', [2, 4], raw(32)), tensor('b', 'f32', [4], raw(16))],
+    [
+      node('Gather', ['e', 'input_ids'], 'x'),
+      node('MatMul', ['h', 'w'], 'm'),
+      node('Add', ['m', 'b'], 'logits'),
+    ],
+    [
+      tensor('e', 'f32', [4, 2], raw(32)),
+      tensor('w', 'f32', [2, 4], raw(32)),
+      tensor('b', 'f32', [4], raw(16)),
+    ],
   ),
   'gemm-cast.onnx': model(
     [
@@ -81,7 +90,14 @@ export const tinyOnnx = {
   'block-quantized.onnx': model(
     [
       node('GatherBlockQuantized', ['q', 'input_ids', 's', 'z'], 'x', ...quantized),
-      node('MatMulNBits', ['h', 'q', 's', 'z'], 'logits', ...quantized, attribute('N', 4), attribute('K', 32)),
+      node(
+        'MatMulNBits',
+        ['h', 'q', 's', 'z'],
+        'logits',
+        ...quantized,
+        attribute('N', 4),
+        attribute('K', 32),
+      ),
     ],
     quantizedTensors,
   ),
@@ -110,7 +126,10 @@ export const tinyOnnx = {
         5,
         message(
           [1, 'then_branch'],
-          [6, message([1, node('Gather', ['e', 'input_ids'], 'x')], [5, tensor('e', 'f32', [2, 2], raw(16))])],
+          [
+            6,
+            message([1, node('Gather', ['e', 'input_ids'], 'x')], [5, tensor('e', 'f32', [2, 2], raw(16))]),
+          ],
         ),
       ]),
     ],

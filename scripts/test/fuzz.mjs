@@ -13,7 +13,7 @@ export async function runFuzz() {
   if ((await run('bash', ['scripts/build-native.sh'], { tolerate: true })) !== 0) return tally(0, 1, 0);
   const tallies = [];
   for (const name of readdirSync('build/native/fuzz').sort()) {
-    tallies.push(await check('bash', ['scripts/fuzz.sh', name, String(seconds)]));
+    tallies.push(await check('bash', ['scripts/fuzz.sh', name, '--seconds', String(seconds)]));
   }
   return sum(tallies);
 }
