@@ -12,14 +12,15 @@ namespace {
 
 constexpr size_t kAlignment = Scratch::kAlignment;
 
-// Rows that are computed before their scores are looked at: enough to make the calls cheap, few enough for
-// rows and scores to stay in the cache while several vectors meet them.
-constexpr size_t kBlockBytes = 64 * 1024, kMinBlockRows = 16, kMaxBlockRows = 256;
+// Rows that are computed before their scores are looked at. Long blocks let the kernels stream; but where several
+// vectors meet the rows, these should stay in the second-level cache, and the scores in the first.
+constexpr size_t kRowBytes = 512 * 1024, kScoreBytes = 16 * 1024, kMinBlockRows = 16, kMaxBlockRows = 4096;
 
-size_t block_rows(const TableView& table) {
+size_t block_rows(const TableView& table, size_t vectors) {
   size_t row_bytes = 0;
   for (const Plane& plane : table.planes) row_bytes += plane.row_bytes;
-  const size_t rows = kBlockBytes / std::max<size_t>(row_bytes, 1);
+  size_t rows = kScoreBytes / sizeof(float) / std::max<size_t>(vectors, 1);
+  if (vectors > 1) rows = std::min(rows, kRowBytes / row_bytes);
   return std::clamp(rows, kMinBlockRows, kMaxBlockRows) / 4 * 4;  // kernels take four rows at a time
 }
 
@@ -268,7 +269,7 @@ Status Table::logits(std::span<const float> hidden, Precision precision, const C
                 " vectors have ", rows.count, " logits each.");
   }
   ID2VEC_RETURN_IF_ERROR(scoring.prepare());
-  const size_t step = block_rows(view_);
+  const size_t step = block_rows(view_, scoring.vectors());
   for (size_t i = 0; i < rows.count; i += step) {
     const RowSet block = rows.slice(i, std::min(step, rows.count - i));
     scoring.score(block, candidates.limit, finish, out.data() + i, rows.count);
@@ -283,7 +284,7 @@ Status Table::top_k(std::span<const float> hidden, size_t k, Precision precision
   Scoring scoring(view_, format(), hidden, precision);
   ID2VEC_RETURN_IF_ERROR(scoring.prepare());
 
-  Ranking ranking(scoring.vectors(), std::min(k, rows.count), block_rows(view_));
+  Ranking ranking(scoring.vectors(), std::min(k, rows.count), block_rows(view_, scoring.vectors()));
   ID2VEC_RETURN_IF_ERROR(ranking.start(out.log_sum_exp != nullptr));
   for (size_t i = 0; i < rows.count; i += ranking.stride()) {
     const RowSet block = rows.slice(i, std::min(ranking.stride(), rows.count - i));
