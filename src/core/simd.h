@@ -47,15 +47,54 @@ inline v128_t load_shorts(const void* a, const void* b, const void* c, const voi
   return wasm_v128_load16_lane(d, shorts, 6);
 }
 
-// F16 in the low halves of four 32-bit lanes → float, exact for every encoding: f16_to_float() of core/half.h.
-// An F16 moved to the place of a float's fields is the number times 2^-112, subnormals included; only infinity and
-// NaN need their exponent set.
+// Word j of each of four runs of 16 bytes: lane r of words[j] comes from run r.
+inline void transpose_words(const void* a, const void* b, const void* c, const void* d, v128_t (&words)[4]) {
+  const v128_t run_a = wasm_v128_load(a), run_b = wasm_v128_load(b);
+  const v128_t run_c = wasm_v128_load(c), run_d = wasm_v128_load(d);
+  const v128_t low_ab = wasm_i32x4_shuffle(run_a, run_b, 0, 4, 1, 5), high_ab = wasm_i32x4_shuffle(run_a, run_b, 2, 6, 3, 7);
+  const v128_t low_cd = wasm_i32x4_shuffle(run_c, run_d, 0, 4, 1, 5), high_cd = wasm_i32x4_shuffle(run_c, run_d, 2, 6, 3, 7);
+  words[0] = wasm_i64x2_shuffle(low_ab, low_cd, 0, 2);
+  words[1] = wasm_i64x2_shuffle(low_ab, low_cd, 1, 3);
+  words[2] = wasm_i64x2_shuffle(high_ab, high_cd, 0, 2);
+  words[3] = wasm_i64x2_shuffle(high_ab, high_cd, 1, 3);
+}
+
+// Byte `index` of each word as a float.
+inline v128_t byte_to_f32x4(v128_t words, size_t index) {
+  const v128_t byte = wasm_v128_and(wasm_u32x4_shr(words, uint32_t(8 * index)), pinned_i32x4<0xff>());
+  return wasm_f32x4_convert_i32x4(byte);
+}
+inline v128_t signed_byte_to_f32x4(v128_t words, size_t index) {
+  return wasm_f32x4_convert_i32x4(wasm_i32x4_shr(wasm_i32x4_shl(words, uint32_t(24 - 8 * index)), 24));
+}
+
+// F16 in the low halves of four 32-bit lanes (whose upper halves are 0) → float, exact for every encoding:
+// f16_to_float() of core/half.h, as significand · 2^(exponent − 25) with both factors exact. A shorter way is to
+// move the bits into a float's fields and to multiply by 2^112; but there subnormal numbers, the usual scales of
+// K-quants, become subnormal floats, and each of those costs the processor some hundred cycles.
 inline v128_t f16_to_f32x4(v128_t half_i32x4) {
-  const v128_t moved = wasm_v128_and(wasm_i32x4_shr(wasm_i32x4_shl(half_i32x4, 16), 3), pinned_i32x4<0x8fffe000>());
-  const v128_t value = wasm_f32x4_mul(moved, pinned_f32x4<0x1p112f>());
-  const v128_t exponent = pinned_i32x4<0x0f800000>();
-  const v128_t special = wasm_i32x4_eq(wasm_v128_and(moved, exponent), exponent);
+  const v128_t magnitude = wasm_v128_and(half_i32x4, pinned_i32x4<0x7fff>());
+  const v128_t exponent = wasm_v128_and(half_i32x4, pinned_i32x4<0x7c00>());
+  const v128_t above = wasm_u16x8_sub_sat(exponent, pinned_i32x4<0x0400>());  // how far above subnormal
+  const v128_t significand = wasm_f32x4_convert_i32x4(wasm_i32x4_sub(magnitude, above));
+  const v128_t power = wasm_i32x4_add(wasm_i32x4_shl(above, 13), pinned_f32x4<0x1p-24f>());
+  const v128_t special = wasm_i32x4_eq(exponent, pinned_i32x4<0x7c00>());  // infinity, NaN
+  const v128_t sign = wasm_i32x4_shl(wasm_v128_xor(half_i32x4, magnitude), 16);
+  const v128_t value = wasm_v128_or(wasm_f32x4_mul(significand, power), sign);
   return wasm_v128_or(value, wasm_v128_and(special, pinned_i32x4<0x7f800000>()));
+}
+
+inline v128_t load_f16x4(const void* a, const void* b, const void* c, const void* d) {
+  return f16_to_f32x4(load_shorts(a, b, c, d));
+}
+
+// E8M0 in four 32-bit lanes → half of it as a float, 2^(x − 128): e8m0_half_to_float() of core/half.h. 2^-128 and
+// 2^-127 are made from 2^-126, the least power that has an exponent field of its own.
+inline v128_t e8m0_half_to_f32x4(v128_t exponent_i32x4) {
+  const v128_t two = wasm_i32x4_splat(2);
+  const v128_t normal = wasm_i32x4_shl(wasm_i32x4_sub(wasm_i32x4_max(exponent_i32x4, two), wasm_i32x4_splat(1)), 23);
+  const v128_t below = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_min(exponent_i32x4, two), wasm_i32x4_splat(125)), 23);
+  return wasm_f32x4_mul(normal, below);
 }
 
 // Lane i of the result is the sum of the lanes of vector i.

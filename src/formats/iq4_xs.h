@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/half.h"
+#include "core/simd.h"
 #include "formats/format.h"
 #include "formats/nibbles.h"
 
@@ -32,6 +33,26 @@ struct IQ4_XS {
     return {f16_to_float(block.scale) * float((low | high << 4) - 32), 0};
   }
   static constexpr float value(const Block& block, size_t i) { return group_value<IQ4_XS>(block, i); }
+
+  static constexpr int32_t kZero = 0;
+  static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[2]) {
+    split_nibbles(wasm_v128_load(block.q + 16 * group), raw_i8x16);
+    for (v128_t& nibbles : raw_i8x16) nibbles = levels_of(kIq4Levels, nibbles);
+  }
+  static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[8], v128_t (&)[8]) {
+    const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
+    const v128_t high =
+        load_shorts(&rows[0]->scales_high, &rows[1]->scales_high, &rows[2]->scales_high, &rows[3]->scales_high);
+    const v128_t low =
+        load_words(rows[0]->scales_low, rows[1]->scales_low, rows[2]->scales_low, rows[3]->scales_low);
+    for (size_t g = 0; g < 8; ++g) {
+      const v128_t low_4 = wasm_v128_and(wasm_u32x4_shr(low, 4 * g), wasm_i32x4_splat(15));
+      const v128_t high_2 = wasm_v128_and(wasm_u32x4_shr(high, 2 * g), wasm_i32x4_splat(3));
+      const v128_t six = wasm_v128_or(low_4, wasm_i32x4_shl(high_2, 4));
+      const v128_t less_32 = wasm_i32x4_sub(six, wasm_i32x4_splat(32));
+      scale_f32x4[g] = wasm_f32x4_mul(scale, wasm_f32x4_convert_i32x4(less_32));
+    }
+  }
 };
 
 }  // namespace id2vec

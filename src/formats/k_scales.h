@@ -8,6 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/simd.h"
+#include "formats/nibbles.h"
+
 namespace id2vec {
 
 struct ScaleAndMin {
@@ -18,6 +21,20 @@ constexpr ScaleAndMin k_scale_and_min(const uint8_t (&packed)[12], size_t group)
   if (group < 4) return {packed[group] & 63, packed[group + 4] & 63};
   const int32_t low = packed[group + 4];
   return {(low & 15) | packed[group - 4] >> 6 << 4, low >> 4 | packed[group] >> 6 << 4};
+}
+
+// The same of four blocks: lane r belongs to block r, byte k of it to group k (first vector) or 4 + k (second).
+inline void k_scales_and_mins(const uint8_t* const (&packed)[4], v128_t (&scales_u8x16)[2],
+                              v128_t (&mins_u8x16)[2]) {
+  v128_t words[3];
+  for (size_t i = 0; i < 3; ++i) {
+    words[i] = load_words(packed[0] + 4 * i, packed[1] + 4 * i, packed[2] + 4 * i, packed[3] + 4 * i);
+  }
+  const auto upper = [](v128_t word) { return wasm_i16x8_shl(bits_of<2>(word, 6), 4); };
+  scales_u8x16[0] = bits_of<6>(words[0], 0);
+  mins_u8x16[0] = bits_of<6>(words[1], 0);
+  scales_u8x16[1] = wasm_v128_or(bits_of<4>(words[2], 0), upper(words[0]));
+  mins_u8x16[1] = wasm_v128_or(bits_of<4>(words[2], 4), upper(words[1]));
 }
 
 }  // namespace id2vec

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/half.h"
+#include "core/simd.h"
 #include "formats/format.h"
 #include "formats/nibbles.h"
 
@@ -28,6 +29,16 @@ struct MXFP4 {
     return {e8m0_half_to_float(block.exponent), 0};
   }
   static constexpr float value(const Block& block, size_t i) { return group_value<MXFP4>(block, i); }
+
+  static constexpr int32_t kZero = 12;
+  static void raw(const Block& block, size_t, v128_t (&raw_i8x16)[2]) {
+    split_nibbles(wasm_v128_load(block.q), raw_i8x16);
+    for (v128_t& nibbles : raw_i8x16) nibbles = levels_of(kE2m1Raised, nibbles);
+  }
+  static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[1], v128_t (&)[1]) {
+    scale_f32x4[0] = e8m0_half_to_f32x4(
+        wasm_i32x4_make(rows[0]->exponent, rows[1]->exponent, rows[2]->exponent, rows[3]->exponent));
+  }
 };
 
 }  // namespace id2vec

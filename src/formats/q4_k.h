@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/half.h"
+#include "core/simd.h"
 #include "formats/format.h"
 #include "formats/k_scales.h"
 #include "formats/nibbles.h"
@@ -33,6 +34,25 @@ struct Q4_K {
             -(f16_to_float(block.min_scale) * float(packed.min))};
   }
   static constexpr float value(const Block& block, size_t i) { return group_value<Q4_K>(block, i); }
+
+  static constexpr int32_t kZero = 0;
+  static constexpr size_t kUnroll = 2;
+  static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[2]) {
+    for (size_t i = 0; i < 2; ++i) {
+      raw_i8x16[i] = bits_of<4>(wasm_v128_load(block.q + group / 2 * 32 + 16 * i), group % 2 * 4);
+    }
+  }
+  static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[8], v128_t (&offset_f32x4)[8]) {
+    const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
+    const v128_t minus_min_scale = wasm_f32x4_neg(load_f16x4(&rows[0]->min_scale, &rows[1]->min_scale, &rows[2]->min_scale, &rows[3]->min_scale));
+    const uint8_t* const packed[4] = {rows[0]->scales, rows[1]->scales, rows[2]->scales, rows[3]->scales};
+    v128_t scales_u8x16[2], mins_u8x16[2];
+    k_scales_and_mins(packed, scales_u8x16, mins_u8x16);
+    for (size_t g = 0; g < 8; ++g) {
+      scale_f32x4[g] = wasm_f32x4_mul(scale, byte_to_f32x4(scales_u8x16[g / 4], g % 4));
+      offset_f32x4[g] = wasm_f32x4_mul(minus_min_scale, byte_to_f32x4(mins_u8x16[g / 4], g % 4));
+    }
+  }
 };
 
 }  // namespace id2vec

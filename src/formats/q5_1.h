@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/half.h"
+#include "core/simd.h"
 #include "formats/format.h"
 #include "formats/nibbles.h"
 
@@ -30,6 +31,16 @@ struct Q5_1 {
     return {f16_to_float(block.scale), f16_to_float(block.offset)};
   }
   static constexpr float value(const Block& block, size_t i) { return group_value<Q5_1>(block, i); }
+
+  static constexpr int32_t kZero = 0;
+  static void raw(const Block& block, size_t, v128_t (&raw_i8x16)[2]) {
+    split_nibbles(wasm_v128_load(block.low), raw_i8x16);
+    add_fifth_bits(block.high, raw_i8x16);
+  }
+  static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[1], v128_t (&offset_f32x4)[1]) {
+    scale_f32x4[0] = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
+    offset_f32x4[0] = load_f16x4(&rows[0]->offset, &rows[1]->offset, &rows[2]->offset, &rows[3]->offset);
+  }
 };
 
 }  // namespace id2vec

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "core/half.h"
+#include "core/simd.h"
 #include "formats/format.h"
 #include "formats/nibbles.h"
 
@@ -33,6 +34,24 @@ struct Q6_K {
     return {f16_to_float(block.scale) * float(block.scales[group]), 0};
   }
   static constexpr float value(const Block& block, size_t i) { return group_value<Q6_K>(block, i); }
+
+  static constexpr int32_t kZero = 32;
+  static constexpr size_t kUnroll = 8;
+  static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[1]) {
+    const size_t half = group / 8, quarter = group % 8 / 2, odd = group % 2;
+    const uint8_t* low = block.low + 64 * half + 32 * (quarter % 2) + 16 * odd;
+    const uint8_t* high = block.high + 32 * half + 16 * odd;
+    raw_i8x16[0] = wasm_v128_or(bits_of<4>(wasm_v128_load(low), quarter / 2 * 4),
+                                wasm_i16x8_shl(bits_of<2>(wasm_v128_load(high), quarter * 2), 4));
+  }
+  static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[16], v128_t (&)[16]) {
+    const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
+    v128_t scales_i8x16[4];
+    transpose_words(rows[0]->scales, rows[1]->scales, rows[2]->scales, rows[3]->scales, scales_i8x16);
+    for (size_t g = 0; g < 16; ++g) {
+      scale_f32x4[g] = wasm_f32x4_mul(scale, signed_byte_to_f32x4(scales_i8x16[g / 4], g % 4));
+    }
+  }
 };
 
 }  // namespace id2vec

@@ -23,7 +23,7 @@ void dot_row(Decode decode, const TableView& table, uint64_t row, const float* h
   }
 }
 
-void dot_with(Decode decode, const TableView& table, const RowSet& rows, const Activations& activations, float* out,
+[[gnu::noinline]] void dot_with(Decode decode, const TableView& table, const RowSet& rows, const Activations& activations, float* out,
               size_t stride) {
   for (size_t n = 0; n < activations.count; n += kVectors) {
     const size_t count = std::min(kVectors, activations.count - n);

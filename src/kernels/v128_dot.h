@@ -70,7 +70,7 @@ v128_t dot_quad(const typename F::Block* const (&rows)[4], uint32_t cols, const 
     const typename F::Block* const blocks[4] = {rows[0] + b, rows[1] + b, rows[2] + b, rows[3] + b};
     v128_t scale[kGroups<F>], offset[kGroups<F>];
     F::scales(blocks, scale, offset);
-    for (size_t group = 0; group < kGroups<F>; ++group) {
+    for_each_group<F>(kGroups<F>, [&](size_t group) {
       const v128_t product = wasm_f32x4_mul(scale[group], wasm_v128_load32_splat(scales++));
       unrolled<4>([&]<size_t r>() {
         const Quants<Isa, F, Encoding> quants(*blocks[r], group);
@@ -81,7 +81,7 @@ v128_t dot_quad(const typename F::Block* const (&rows)[4], uint32_t cols, const 
         offset_dot = Isa::madd(factor, wasm_v128_load32_splat(sums++), offset_dot);
       }
       a += layout.kGroupBytes;
-    }
+    });
   }
   return wasm_f32x4_add(sums_of_f32x4(dot[0], dot[1], dot[2], dot[3]), offset_dot);
 }
@@ -127,7 +127,7 @@ struct TileDot {
   void add_row(const typename F::Block* blocks, size_t n_groups, size_t r, const float* scales, const float* a_sums,
                const uint8_t* a) {
     Sums row = sums[r];
-    for (size_t group = 0; group < n_groups; ++group) {
+    for_each_group<F>(n_groups, [&](size_t group) {
       const Quants<Isa, F, Encoding> quants(blocks[group / kGroups<F>], group % kGroups<F>);
       const v128_t product =
           wasm_f32x4_mul(wasm_v128_load32_splat(&scale[group][r]), wasm_v128_load(scales + kTile * group));
@@ -139,7 +139,7 @@ struct TileDot {
         row.offset = Isa::madd(wasm_v128_load32_splat(&offset[group][r]), wasm_v128_load(a_sums + kTile * group),
                                row.offset);
       }
-    }
+    });
     sums[r] = row;
   }
 

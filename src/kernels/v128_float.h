@@ -102,7 +102,7 @@ void dot_floats(const TableView& table, const RowSet& rows, const Activations& a
 }
 
 template <class Isa>
-void dot_decoded(Decode decode, const TableView& table, const RowSet& rows, const Activations& activations, float* out,
+[[gnu::noinline]] void dot_decoded(Decode decode, const TableView& table, const RowSet& rows, const Activations& activations, float* out,
                  size_t stride) {
   for_each_float_tile(table, rows, activations, out, stride, [&](const auto& some, const float* hidden, auto& sums) {
     dot_decoded_rows<Isa>(decode, table, some, hidden, sums);

@@ -7,6 +7,7 @@
 //                              *blocks[r]; offset is left alone where the format has none
 //   raw_i16x8(block, group, w) optional: the raw quants as 16-bit numbers, 8 to a vector, where the format has a
 //                              cheaper way than widening raw()
+//   kUnroll                    optional: raw() of this many groups in a row differs in constants alone
 #pragma once
 
 #include <utility>
@@ -31,6 +32,19 @@ concept PackedFormat = GroupFormat<F> && requires { F::kZero; } &&
 template <size_t n, class Body>
 inline void unrolled(Body&& body) {
   [&]<size_t... i>(std::index_sequence<i...>) { (body.template operator()<i>(), ...); }(std::make_index_sequence<n>{});
+}
+
+// body(group) for 0 … n − 1; within a run of kUnroll groups the compiler knows which one it is.
+template <class F, class Body>
+inline void for_each_group(size_t n, Body&& body) {
+  if constexpr (requires { F::kUnroll; }) {
+    for (size_t first = 0; first < n; first += F::kUnroll) {
+      const size_t whole = first / F::kUnroll * F::kUnroll;
+      unrolled<F::kUnroll>([&]<size_t i>() { body(whole + i); });
+    }
+  } else {
+    for (size_t group = 0; group < n; ++group) body(group);
+  }
 }
 
 // The order of 16 weights in two vectors of 16-bit numbers: unsigned bytes are cheapest split into those at even and

@@ -94,7 +94,7 @@ Reference reference(const Table& table, uint64_t row, const float* hidden, int l
     }
     if (levels > 0) result.tolerance += greatest / (2 * levels) * weights;
   }
-  result.tolerance += kEpsilon * (cols / 4 + 16) * magnitude + cols * 0x1p-140;  // subnormal floats are coarse
+  result.tolerance += kEpsilon * (cols / 4 + 16) * magnitude + cols * 0x1p-126;  // subnormal floats are coarse
   return result;
 }
 

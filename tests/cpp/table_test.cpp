@@ -18,7 +18,7 @@ constexpr float kSentinel = 12345.0f;
 
 std::unique_ptr<Table> f32_table(uint64_t rows, uint32_t cols, std::span<const float> values) {
   auto table = std::move(
-      Table::allocate({dtype_by_name("F32"), rows, cols, 0}, *kernel_table("auto")).value());
+      Table::allocate({dtype_by_name("F32"), rows, cols}, *kernel_table("auto")).value());
   std::memcpy(table->plane(0).data(), values.data(), values.size_bytes());
   return table;
 }
@@ -74,10 +74,10 @@ TEST(Table, RefusesHiddenVectorsOfAnotherWidth) {
 TEST(Table, RefusesSpecsThatCannotBe) {
   const KernelTable& kernels = *kernel_table("scalar");
   const Dtype* q8 = dtype_by_name("Q8_0");
-  EXPECT_EQ(Table::allocate({q8, 4, 33, 0}, kernels).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(Table::allocate({q8, 4, 0, 0}, kernels).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(Table::allocate({q8, UINT64_MAX, 32, 0}, kernels).status().code(), Code::kLimit);
-  EXPECT_EQ(Table::allocate({dtype_by_name("I64"), 4, 32, 0}, kernels).status().code(), Code::kUnsupported);
+  EXPECT_EQ(Table::allocate({q8, 4, 33}, kernels).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Table::allocate({q8, 4, 0}, kernels).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(Table::allocate({q8, UINT64_MAX, 32}, kernels).status().code(), Code::kLimit);
+  EXPECT_EQ(Table::allocate({dtype_by_name("I64"), 4, 32}, kernels).status().code(), Code::kUnsupported);
 }
 
 TEST(Table, OneHotTimesTableIsLookup) {
