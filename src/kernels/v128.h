@@ -4,10 +4,11 @@
 //   kDotI7                whether it has …
 //   dot_i16x8(a, b)       … Σ of two products of int8 a and b in 0 … 127 per lane
 //
-// and a format joins in one of three ways, from fast to small:
+// and a format joins in one of four ways, from fast to small:
 //
 //   PackedFormat          brings its quants as bytes (v128_packed.h): dot products in integers
 //   FloatFormat           brings four floats at a time (v128_float.h)
+//   PlanarFormat          is unpacked to floats, piece by piece (v128_planar.h)
 //   any other             is decoded through its value(), piece by piece
 #pragma once
 
@@ -15,6 +16,7 @@
 #include "kernels/v128_dot.h"
 #include "kernels/v128_float.h"
 #include "kernels/v128_gather.h"
+#include "kernels/v128_planar.h"
 
 namespace id2vec::v128 {
 
@@ -23,8 +25,8 @@ struct Kernels {
   static void gather(const TableView& table, const uint32_t* ids, size_t count, float* out) {
     gather_with(decode_values<F>, table, ids, count, out);
   }
-  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision, float* out,
-                  size_t stride) {
+  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
+                  float* out, size_t stride) {
     dot_decoded<Isa>(decode_values<F>, table, rows, activations, out, stride);
   }
   static constexpr FormatKernels kKernels{gather, no_scratch, no_preparation, dot};
@@ -33,6 +35,18 @@ struct Kernels {
 template <class Isa, FloatFormat F>
 struct Kernels<Isa, F> {
   static constexpr FormatKernels kKernels{gather_unpacked<F>, no_scratch, no_preparation, dot_floats<Isa, F>};
+};
+
+template <class Isa, PlanarFormat F>
+struct Kernels<Isa, F> {
+  static void gather(const TableView& table, const uint32_t* ids, size_t count, float* out) {
+    gather_with(decode_planar<F>, table, ids, count, out);
+  }
+  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
+                  float* out, size_t stride) {
+    dot_decoded<Isa>(decode_planar<F>, table, rows, activations, out, stride);
+  }
+  static constexpr FormatKernels kKernels{gather, no_scratch, no_preparation, dot};
 };
 
 template <class Isa, PackedFormat F>
@@ -56,8 +70,8 @@ struct Kernels<Isa, F> {
       v128::prepare<F, Encoding>(table.cols, hidden, count, scratch);
     });
   }
-  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision precision,
-                  float* out, size_t stride) {
+  static void dot(const TableView& table, const RowSet& rows, const Activations& activations,
+                  Precision precision, float* out, size_t stride) {
     with_encoding(precision, [&]<class Encoding>(Encoding) {
       dot_rows<Isa, F, Encoding>(table, rows, activations, out, stride);
     });

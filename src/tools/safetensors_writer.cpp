@@ -69,8 +69,9 @@ Status check_dtype(const Tensor& tensor) {
 std::vector<uint32_t> widest_first(const std::vector<Tensor>& tensors) {
   std::vector<uint32_t> order(tensors.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return tensors[a].dtype->block_bytes > tensors[b].dtype->block_bytes;
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const uint32_t width_a = tensors[a].dtype->block_bytes, width_b = tensors[b].dtype->block_bytes;
+    return width_a != width_b ? width_a > width_b : a < b;
   });
   return order;
 }

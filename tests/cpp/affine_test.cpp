@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "table/table.h"
+#include "random_table.h"
 
 namespace id2vec {
 namespace {
@@ -225,6 +225,43 @@ TEST(AffineTable, OneScaleForTheWholeTensor) {
   std::vector<float> out(6);
   ASSERT_TRUE(table.value()->lookup(ids, out).ok());
   EXPECT_EQ(out, (std::vector<float>{-1, -64.5f, 63, -0.5f, 0, 0.5f}));
+}
+
+// Layouts as their makers have them, and a few that nobody has.
+constexpr AffineSpec kSpecs[] = {
+    {.group_size = 32, .scale_type = ScaleType::kF16, .offsets = Offsets::kBiases},
+    {.group_size = 64, .scale_type = ScaleType::kBF16, .offsets = Offsets::kBiases, .is_signed = true},
+    {.group_size = 128, .offsets = Offsets::kBiases, .zero_point = 3},
+    {.group_size = 16, .scale_type = ScaleType::kF16, .offsets = Offsets::kZeroPoints},
+    {.group_size = 48, .offsets = Offsets::kZeroPoints, .is_signed = true},
+    {.group_size = 16, .zero_point = 2},
+    {.group_size = 4096, .is_signed = true},
+    {.group_size = 4096, .offsets = Offsets::kZeroPoints, .per_tensor = true},
+    {.group_size = 4096, .is_signed = true, .per_tensor = true, .scale_factor = 1 / 127.0f},
+};
+
+// Instruction sets differ in nothing: rows are the same bit for bit, whatever the width of the row.
+TEST(AffineTable, EveryInstructionSetDecodesEveryLayout) {
+  for (const KernelTable* kernels : kernel_tables()) {
+    Formats::for_each([&]<class F>() {
+      if constexpr (PlanarFormat<F>) {
+        for (const AffineSpec& spec : kSpecs) {
+          for (uint32_t cols : {8, 16, 40, 96, 264, 520}) {
+            const auto table = random_table<F>(*kernels, 3, cols, cols, spec);
+            const uint32_t ids[] = {2, 0};
+            std::vector<float> out(2 * cols);
+            ASSERT_TRUE(table->lookup(ids, out).ok());
+            for (size_t i = 0; i < out.size(); ++i) {
+              const float expected = weight<F>(*table, ids[i / cols], uint32_t(i % cols));
+              ASSERT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(expected))
+                  << kernels->isa << " " << F::kName << " group " << spec.group_size << " width " << cols
+                  << " at " << i;
+            }
+          }
+        }
+      }
+    });
+  }
 }
 
 TEST(AffineTable, RefusesGroupsThatNoKernelTakes) {

@@ -44,20 +44,30 @@ void fill_random(MutableBytes bytes, uint32_t seed) {
   }
 }
 
-// Any byte is a valid quant; scales and biases (floats here) are drawn from a normal distribution.
-inline void fill_random_planes(Table& table, uint32_t seed) {
-  std::mt19937 random(seed);
-  for (uint8_t& byte : table.plane(0)) byte = uint8_t(random());
-  const bool biases = table.spec().affine.offsets == Offsets::kBiases;
-  for (uint8_t& byte : table.plane(2)) byte = uint8_t(random());
-  for (size_t plane : {1, 2}) {
-    if (plane == 2 && !biases) continue;
-    const std::vector<float> values = random_floats(table.plane(plane).size() / sizeof(float), seed + plane);
-    std::memcpy(table.plane(plane).data(), values.data(), values.size() * sizeof(float));
+// Normally distributed scales or biases.
+inline void fill_random_scales(MutableBytes bytes, ScaleType type, uint32_t seed) {
+  const std::vector<float> values = random_floats(bytes.size() / scale_bytes(type), seed);
+  for (size_t i = 0; i < values.size(); ++i) {
+    switch (type) {
+      case ScaleType::kF32: store_le(bytes.data() + 4 * i, values[i]); break;
+      case ScaleType::kF16: store_le(bytes.data() + 2 * i, float_to_f16(values[i])); break;
+      case ScaleType::kBF16: store_le(bytes.data() + 2 * i, float_to_bf16(values[i])); break;
+    }
   }
 }
 
-// `affine`: what an affine format gets; its scales must be F32.
+// Any byte is a valid quant or zero point.
+inline void fill_random_planes(Table& table, uint32_t seed) {
+  std::mt19937 random(seed);
+  const AffineSpec& affine = table.spec().affine;
+  for (size_t plane : {0, 2}) {
+    for (uint8_t& byte : table.plane(plane)) byte = uint8_t(random());
+  }
+  fill_random_scales(table.plane(1), affine.scale_type, seed + 1);
+  if (affine.offsets == Offsets::kBiases) fill_random_scales(table.plane(2), affine.scale_type, seed + 2);
+}
+
+// `affine`: what an affine format gets.
 template <class F>
 std::unique_ptr<Table> random_table(const KernelTable& kernels, uint64_t rows, uint32_t cols,
                                     uint32_t seed = 1,
