@@ -22,11 +22,18 @@ set(TYPES_FLAG --emit-tsd id2vec.d.mts)
 
 file(GLOB BINDING_SOURCES CONFIGURE_DEPENDS bindings/*.cpp)
 
+# Only the kernels and the binding know which module they are in; all else is compiled once for both.
+set(SHARED_SOURCES ${CORE_SOURCES})
+list(FILTER SHARED_SOURCES EXCLUDE REGEX "/src/kernels/")
+add_library(shared OBJECT ${SHARED_SOURCES})
+target_compile_options(shared PRIVATE ${COMPILE_FLAGS} -msimd128)
+
 function(add_module name)
   cmake_parse_arguments(MODULE "" "" "WITHOUT;COMPILE;LINK" ${ARGN})
-  set(sources ${CORE_SOURCES})
-  list(REMOVE_ITEM sources ${MODULE_WITHOUT})
-  add_executable(${name} ${sources} ${BINDING_SOURCES})
+  set(kernels ${CORE_SOURCES})
+  list(FILTER kernels INCLUDE REGEX "/src/kernels/")
+  list(REMOVE_ITEM kernels ${MODULE_WITHOUT})
+  add_executable(${name} $<TARGET_OBJECTS:shared> ${kernels} ${BINDING_SOURCES})
   # The glue names its wasm file; the same name in two folders keeps the two glue files comparable.
   set_target_properties(${name} PROPERTIES
     OUTPUT_NAME id2vec.simd128 SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/modules/${name})
