@@ -118,7 +118,6 @@ std::string_view conversion_name(Conversion conversion) {
   switch (conversion) {
     case Conversion::kNone: return "none";
     case Conversion::kStrided: return "strided";
-    case Conversion::kInline: return "inline";
   }
   return "none";
 }
@@ -262,9 +261,24 @@ class Opener {
       report(Status(Code::kUnsupported, kNoSuchIsa));
       return nullptr;
     }
-    Result<std::unique_ptr<Table>> table = Table::allocate(plan_.roles[index].source.spec, *kernels);
+    const TableSource& source = plan_.roles[index].source;
+    Result<std::unique_ptr<Table>> table = Table::allocate(source.spec, *kernels);
     if (report(table.status()) != 0) return nullptr;
+    write_inline(source, *table.value());
     return std::move(table.value());
+  }
+
+  // Where roles[index].conversion is "strided": puts `count` bytes at `address`, which the file has at byte `at` of
+  // the role's segment, into their places in its table. Chunks may come in any order.
+  void convert(unsigned index, Table& table, double at_byte, uintptr_t address, size_t count) const {
+    scatter(plan_.roles[index].source.layout, static_cast<uint64_t>(at_byte), {at<const uint8_t>(address), count},
+            table.plane(0).data());
+  }
+
+  // The same bytes compared with what `table` holds at those places.
+  bool already_there(unsigned index, Table& table, double at_byte, uintptr_t address, size_t count) const {
+    return id2vec::already_there(plan_.roles[index].source.layout, static_cast<uint64_t>(at_byte),
+                                 {at<const uint8_t>(address), count}, table.plane(0).data());
   }
 
   // Takes the vocabulary out of the directory; null where the file has none.
@@ -436,6 +450,8 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("directory", &Opener::directory)
       .function("plan", &Opener::plan)
       .function("allocate", &Opener::allocate)
+      .function("convert", &Opener::convert)
+      .function("alreadyThere", &Opener::already_there)
       .function("takeVocabulary", &Opener::take_vocabulary);
 
   class_<Table>("Table")

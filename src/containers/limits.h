@@ -26,6 +26,9 @@ constexpr size_t kMetadataEntries = 1 << 16;
 constexpr size_t kKeptArray = 256;
 // Tensors of one model: the largest mixtures of experts published so far have about 100,000.
 constexpr size_t kTensors = 1 << 20;
+// Weights of a row. Models have up to about 20,000; a whole bias or mapping is one row too. Eight bits times this
+// fits in 32 bits.
+constexpr uint64_t kRowWeights = uint64_t{1} << 27;
 // Dimensions of one tensor: convolution weights have 5, ggml allows 4; numpy's own limit is 64.
 constexpr size_t kDimensions = 8;
 // Bytes of a tensor's name. ggml stops at 64; dotted names of nested checkpoints are a few hundred.

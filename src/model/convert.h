@@ -1,0 +1,27 @@
+// Float tables that a file stores in another order than [V, d] row by row: transposed, Fortran-order, other strides,
+// or byte-swapped. They are converted piece by piece while they stream in, each element straight to its final place.
+#pragma once
+
+#include "core/bytes.h"
+
+namespace id2vec {
+
+// Element (r, c) of the table is the stored element r · row_stride + c · col_stride, counted from the first stored
+// byte. The two axes must nest: the longer stride covers the whole extent of the shorter one.
+struct StridedLayout {
+  uint64_t rows = 0, cols = 0;
+  uint64_t row_stride = 0, col_stride = 0;  // in elements
+  uint32_t element_bytes = 0;
+  bool swap_bytes = false;
+
+  bool nests() const;
+};
+
+// Writes the stored bytes [at, at + chunk.size()) to their places in `table` (rows · cols elements, row-major).
+// Chunks may come in any order and be cut anywhere, also inside of an element.
+void scatter(const StridedLayout& layout, uint64_t at, Bytes chunk, uint8_t* table);
+
+// True if that many stored bytes are what `table` already holds at their places.
+bool already_there(const StridedLayout& layout, uint64_t at, Bytes chunk, const uint8_t* table);
+
+}  // namespace id2vec

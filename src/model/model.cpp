@@ -1,0 +1,46 @@
+#include "model/model.h"
+
+#include "containers/reader.h"
+#include "model/architectures.h"
+#include "model/roles.h"
+
+namespace id2vec {
+
+uint64_t TableSource::bytes() const {
+  uint64_t sum = 0;
+  for (const Segment& segment : segments) sum += segment.bytes;
+  return sum;
+}
+
+void write_inline(const TableSource& source, Table& table) {
+  for (const InlineRun& run : source.inline_runs) {
+    uint8_t* plane = table.plane(run.plane).data();
+    if (source.conversion == Conversion::kStrided) {
+      scatter(source.layout, 0, run.bytes, plane);
+    } else {
+      std::memcpy(plane, run.bytes.data(), run.bytes.size());
+    }
+  }
+}
+
+const Role* ModelPlan::find(std::string_view role) const {
+  for (const Role& known : roles) {
+    if (known.role == role) return &known;
+  }
+  return nullptr;
+}
+
+Result<ModelPlan> open_model(FileSet& files, const OpenOptions& options) {
+  ModelPlan plan;
+  ID2VEC_ASSIGN(plan.directory, read_directory(files));
+  ID2VEC_RETURN_IF_ERROR(resolve_roles(options, plan));
+  for (std::string& sentence : plan.directory.warnings) plan.warnings.push_back(std::move(sentence));
+  plan.directory.warnings.clear();
+  // The roles hold copies of what they need of these.
+  for (Tensor& tensor : plan.directory.tensors) tensor.inline_bytes = {};
+  plan.profile = resolve_profile(
+      plan.directory, {.hidden = hidden_width(plan), .tied = plan.tying != ModelPlan::Tying::kUntied});
+  return plan;
+}
+
+}  // namespace id2vec

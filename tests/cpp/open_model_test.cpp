@@ -1,0 +1,430 @@
+// From files to a plan: roles by name, by graph and by elimination; tying; conversions; what is said when it fails.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cpp/corpus.h"
+#include "cpp/drive.h"
+#include "cpp/gguf_builder.h"
+#include "cpp/safetensors_builder.h"
+#include "model/model.h"
+
+namespace id2vec {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Tying = ModelPlan::Tying;
+
+Result<ModelPlan> plan_of(const Files& files, const std::string& root, const OpenOptions& options = {}) {
+  return drive(files, root, [&](FileSet& set) { return open_model(set, options); });
+}
+
+// What a loader does: every segment to its place, through the conversion where there is one, `piece` bytes at once.
+std::unique_ptr<Table> load(const Files& files, const ModelPlan& plan, std::string_view role,
+                            size_t piece = SIZE_MAX) {
+  const TableSource& source = plan.find(role)->source;
+  Result<std::unique_ptr<Table>> result = Table::allocate(source.spec, *kernel_table("scalar"));
+  EXPECT_TRUE(result.ok()) << result.status().message();
+  if (!result.ok()) return nullptr;
+  std::unique_ptr<Table> table = std::move(result.value());
+  write_inline(source, *table);
+  for (const Segment& segment : source.segments) {
+    const Bytes stored =
+        Bytes(files.at(plan.directory.files[segment.file])).subspan(segment.offset, segment.bytes);
+    const MutableBytes plane = table->plane(segment.plane);
+    for (size_t at = 0; at < stored.size(); at += piece) {
+      const Bytes chunk = stored.subspan(at, std::min(piece, stored.size() - at));
+      if (source.conversion == Conversion::kStrided) {
+        scatter(source.layout, at, chunk, plane.data());
+      } else {
+        EXPECT_LE(segment.target + at + chunk.size(), plane.size());
+        std::ranges::copy(chunk, plane.begin() + static_cast<ptrdiff_t>(segment.target + at));
+      }
+    }
+    if (piece == SIZE_MAX) continue;
+  }
+  return table;
+}
+
+std::vector<float> row(const Table& table, uint32_t id) {
+  std::vector<float> out(table.spec().cols);
+  const Status status = table.lookup(std::span(&id, 1), out);
+  EXPECT_TRUE(status.ok()) << status.message();
+  return out;
+}
+
+Files one(std::vector<uint8_t> bytes) { return {{"m", std::move(bytes)}}; }
+
+std::string embedding_of(const SafetensorsBuilder& builder, const OpenOptions& options = {}) {
+  const Result<ModelPlan> plan = plan_of(one(builder.build()), "m", options);
+  return plan.ok() ? plan.value().roles[0].source.name : plan.status().message();
+}
+
+// Names ------------------------------------------------------------------------------------------------------
+
+TEST(Roles, KnowTheNamesOfTheFamilies) {
+  for (const char* name : {"token_embd.weight",
+                           "model.embed_tokens.weight",
+                           "embed_tokens.weight",
+                           "transformer.wte.weight",
+                           "wte.weight",
+                           "embeddings.word_embeddings.weight",
+                           "bert.embeddings.word_embeddings.weight",
+                           "word_embeddings.weight",
+                           "tok_embeddings.weight",
+                           "gpt_neox.embed_in.weight",
+                           "shared.weight",
+                           "model.shared.weight",
+                           "tokens_embed.weight",
+                           "backbone.embeddings.weight",
+                           "embeddings",
+                           "embedding.weight",
+                           "0.embedding.weight",
+                           "language_model.model.embed_tokens.weight",
+                           "model.decoder.embed_tokens.weight",
+                           "_orig_mod.transformer.wte.weight",
+                           "0.auto_model.embeddings.word_embeddings.weight",
+                           "rwkv.embeddings.weight"}) {
+    SafetensorsBuilder builder;
+    builder.f32("model.layers.0.wte.weight", {6, 4})
+        .f32("vision_tower.embeddings.weight", {6, 4})
+        .f32("other", {6, 4});
+    EXPECT_EQ(embedding_of(builder.f32(name, {6, 4})), name);
+  }
+}
+
+TEST(Roles, ReadTheEmbeddingWithItsShapeAndPlace) {
+  const Files files = one(SafetensorsBuilder().f32("x", {5}).f32("wte.weight", {6, 4}, 100).build());
+  const Result<ModelPlan> plan = plan_of(files, "m");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  const TableSource& source = plan.value().roles[0].source;
+  EXPECT_EQ(source.spec.rows, 6u);
+  EXPECT_EQ(source.spec.cols, 4u);
+  EXPECT_EQ(source.spec.dtype->name, "F32");
+  EXPECT_EQ(source.bytes(), 96u);
+  EXPECT_EQ(plan.value().tying, Tying::kAbsent);
+  EXPECT_THAT(row(*load(files, plan.value(), "embedding"), 3), ElementsAre(112, 113, 114, 115));
+}
+
+TEST(Roles, TakeTheOnlyMatrixWhateverItsName) {
+  EXPECT_EQ(embedding_of(SafetensorsBuilder().f32("module/Embeddings_en", {6, 4}).f32("bias", {6})),
+            "module/Embeddings_en");
+}
+
+TEST(Roles, AskWhereSeveralMatricesMightBeIt) {
+  const Files files = one(SafetensorsBuilder().f32("left", {6, 4}).f32("right", {3, 4}).build());
+  const Result<ModelPlan> plan = plan_of(files, "m");
+  ASSERT_EQ(plan.status().code(), Code::kAmbiguous);
+  EXPECT_EQ(plan.status().message(),
+            "m: no tensor has a name that embeddings have, and several are matrices: 'left' [6, 4] F32, "
+            "'right' [3, 4] F32; choose one with `tensor`");
+  EXPECT_EQ(embedding_of(SafetensorsBuilder().f32("left", {6, 4}).f32("right", {3, 4}), {.tensor = "right"}),
+            "right");
+}
+
+TEST(Roles, SayWhatIsThereWhereNothingFits) {
+  EXPECT_THAT(embedding_of(SafetensorsBuilder().f32("bias", {6})),
+              HasSubstr("none of the tensors is a matrix of weights: 'bias' [6] F32"));
+  EXPECT_THAT(embedding_of(SafetensorsBuilder()), HasSubstr("the file holds no tensors"));
+  EXPECT_THAT(embedding_of(SafetensorsBuilder().f32("wte.weight", {6, 4}), {.tensor = "nope"}),
+              HasSubstr("there is no tensor 'nope'; matrices are 'wte.weight' [6, 4] F32"));
+  EXPECT_THAT(embedding_of(SafetensorsBuilder().f32("b", {6}).f32("wte.weight", {6, 4}), {.tensor = "b"}),
+              HasSubstr("is no matrix"));
+  EXPECT_THAT(embedding_of(SafetensorsBuilder().tensor("ids", "I64", {1, 2}, std::vector<uint8_t>(16)),
+                           {.tensor = "ids"}),
+              HasSubstr("'ids' [1, 2] I64 is no matrix"));
+  EXPECT_THAT(embedding_of(SafetensorsBuilder().tensor("ids", "I64", {2, 2}, std::vector<uint8_t>(32)),
+                           {.tensor = "ids"}),
+              HasSubstr("'ids' holds I64 values, which are no weights of a table"));
+}
+
+// Tying ------------------------------------------------------------------------------------------------------
+
+TEST(Tied, ByAbsenceByRangeByValueOrNot) {
+  const auto tying = [](const std::vector<uint8_t>& bytes, const OpenOptions& options = {}) {
+    const Result<ModelPlan> plan = plan_of(one(bytes), "m", options);
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return plan.value().tying;
+  };
+  EXPECT_EQ(tying(SafetensorsBuilder().f32("wte.weight", {6, 4}).build()), Tying::kAbsent);
+  EXPECT_EQ(tying(SafetensorsBuilder().f32("wte.weight", {6, 4}).f32("lm_head.weight", {6, 4}).build()),
+            Tying::kCompare);
+  EXPECT_EQ(tying(SafetensorsBuilder().f32("wte.weight", {6, 4}).f32("lm_head.weight", {7, 4}).build()),
+            Tying::kUntied);
+  EXPECT_EQ(
+      tying(SafetensorsBuilder().f32("wte.weight", {6, 4}).f32("other", {6, 4}).build(), {.head = "other"}),
+      Tying::kCompare);
+  EXPECT_EQ(tying(SafetensorsBuilder().f32("wte.weight", {6, 4}).build(), {.head = "wte.weight"}),
+            Tying::kShared);
+  std::vector<uint8_t> half(48);
+  EXPECT_EQ(tying(SafetensorsBuilder()
+                      .f32("wte.weight", {6, 4})
+                      .tensor("lm_head.weight", "F16", {6, 4}, half)
+                      .build()),
+            Tying::kUntied);
+  EXPECT_EQ(tying(GgufBuilder()
+                      .tensor({"token_embd.weight", {4, 6}, 0, std::vector<uint8_t>(96)})
+                      .tensor({"output.weight", {4, 6}, 0, {}, 0})
+                      .build()),
+            Tying::kShared);
+}
+
+TEST(Tied, TheHeadServesWhereTheEmbeddingIsTheOneThatIsMissing) {
+  const Result<ModelPlan> plan =
+      plan_of(one(SafetensorsBuilder().f32("lm_head.weight", {6, 4}).f32("q", {4, 4}).build()), "m");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan.value().roles[0].source.name, "lm_head.weight");
+  EXPECT_EQ(plan.value().roles[0].role, "embedding");
+  EXPECT_EQ(plan.value().roles.size(), 1u);
+  EXPECT_EQ(plan.value().tying, Tying::kAbsent);
+  ASSERT_EQ(plan.value().warnings.size(), 1u);
+  EXPECT_THAT(plan.value().warnings[0], HasSubstr("no embedding beside the head 'lm_head.weight'"));
+}
+
+TEST(Tied, SaysWhereConfigAndTensorsDisagree) {
+  const std::vector<uint8_t> model =
+      SafetensorsBuilder().f32("wte.weight", {6, 4}).f32("lm_head.weight", {7, 4}).build();
+  const auto warnings = [&](const char* config) {
+    const Result<ModelPlan> plan = plan_of({{"m", model}, {"config.json", bytes_of(config)}}, "m");
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return plan.value().warnings;
+  };
+  EXPECT_TRUE(warnings(R"({"tie_word_embeddings": false})").empty());
+  ASSERT_EQ(warnings(R"({"tie_word_embeddings": true})").size(), 1u);
+  EXPECT_THAT(warnings(R"({"text_config": {"tie_word_embeddings": true}})")[0], HasSubstr("tied"));
+  EXPECT_THAT(warnings("<html>")[0], HasSubstr("config.json: this is no valid JSON"));
+}
+
+TEST(Head, IgnoresClassifiersAndOtherShapes) {
+  const Result<ModelPlan> plan = plan_of(one(SafetensorsBuilder()
+                                                 .f32("wte.weight", {60, 4})
+                                                 .f32("head.weight", {3, 4})
+                                                 .f32("output.weight", {5, 5})
+                                                 .build()),
+                                         "m");
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().tying, Tying::kAbsent);
+}
+
+TEST(Head, IsTurnedWhereItIsStoredTransposed) {
+  for (const size_t piece : {SIZE_MAX, size_t{1}, size_t{7}, size_t{16}}) {
+    const Files files =
+        one(SafetensorsBuilder().f32("wte.weight", {6, 4}).f32("lm_head.weight", {4, 6}).build());
+    const Result<ModelPlan> plan = plan_of(files, "m");
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    const TableSource& head = plan.value().find("head")->source;
+    EXPECT_EQ(head.conversion, Conversion::kStrided);
+    EXPECT_EQ(head.spec.rows, 6u);
+    EXPECT_EQ(plan.value().tying, Tying::kCompare);
+    const std::unique_ptr<Table> table = load(files, plan.value(), "head", piece);
+    EXPECT_THAT(row(*table, 0), ElementsAre(0, 6, 12, 18));
+    EXPECT_THAT(row(*table, 5), ElementsAre(5, 11, 17, 23));
+    const Bytes stored = Bytes(files.at("m")).subspan(head.segments[0].offset, head.segments[0].bytes);
+    EXPECT_TRUE(already_there(head.layout, 0, stored, table->plane(0).data()));
+    EXPECT_TRUE(already_there(head.layout, 13, stored.subspan(13, 29), table->plane(0).data()));
+    table->plane(0)[40] ^= 1;
+    EXPECT_FALSE(already_there(head.layout, 0, stored, table->plane(0).data()));
+  }
+}
+
+// Everything around the table --------------------------------------------------------------------------------
+
+std::vector<std::string> role_list(const ModelPlan& plan) {
+  std::vector<std::string> list;
+  for (const Role& role : plan.roles) list.push_back(role.role + "=" + role.source.name);
+  return list;
+}
+
+TEST(Roles, FindWhatABertHas) {
+  SafetensorsBuilder bert;
+  bert.f32("bert.embeddings.word_embeddings.weight", {10, 4})
+      .f32("bert.embeddings.position_embeddings.weight", {8, 4});
+  bert.f32("bert.embeddings.token_type_embeddings.weight", {2, 4});
+  bert.f32("bert.embeddings.LayerNorm.gamma", {4}).f32("bert.embeddings.LayerNorm.beta", {4});
+  bert.f32("bert.encoder.layer.0.output.LayerNorm.weight", {4});
+  bert.f32("cls.predictions.bias", {10}).f32("cls.predictions.transform.dense.weight", {4, 4});
+  bert.f32("cls.predictions.transform.dense.bias", {4})
+      .f32("cls.predictions.transform.LayerNorm.weight", {4});
+  bert.f32("cls.predictions.transform.LayerNorm.bias", {4});
+  const Result<ModelPlan> plan = plan_of(one(bert.build()), "m");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_THAT(
+      role_list(plan.value()),
+      ElementsAre("embedding=bert.embeddings.word_embeddings.weight", "head_bias=cls.predictions.bias",
+                  "positions=bert.embeddings.position_embeddings.weight",
+                  "token_types=bert.embeddings.token_type_embeddings.weight",
+                  "norm_weight=bert.embeddings.LayerNorm.gamma", "norm_bias=bert.embeddings.LayerNorm.beta",
+                  "head_projection=cls.predictions.transform.dense.weight",
+                  "head_projection_bias=cls.predictions.transform.dense.bias",
+                  "head_norm_weight=cls.predictions.transform.LayerNorm.weight",
+                  "head_norm_bias=cls.predictions.transform.LayerNorm.bias"));
+}
+
+TEST(Roles, FindTheProjectionAndTheWidthBehindIt) {
+  SafetensorsBuilder opt;
+  opt.f32("model.decoder.embed_tokens.weight", {10, 4}).f32("model.decoder.project_in.weight", {6, 4});
+  opt.f32("model.decoder.embed_positions.weight", {12, 6}).f32("model.decoder.project_out.weight", {4, 6});
+  const Result<ModelPlan> plan = plan_of(one(opt.build()), "m");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_THAT(role_list(plan.value()), ElementsAre("embedding=model.decoder.embed_tokens.weight",
+                                                   "projection=model.decoder.project_in.weight",
+                                                   "positions=model.decoder.embed_positions.weight",
+                                                   "head_projection=model.decoder.project_out.weight"));
+}
+
+TEST(Roles, PreferWhatIsNearTheEmbedding) {
+  SafetensorsBuilder whisper;
+  whisper.f32("model.decoder.embed_positions.weight", {8, 4})
+      .f32("model.decoder.embed_tokens.weight", {10, 4});
+  whisper.f32("model.encoder.embed_positions.weight", {9, 4});
+  const Result<ModelPlan> plan = plan_of(one(whisper.build()), "m");
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().find("positions")->source.name, "model.decoder.embed_positions.weight");
+  SafetensorsBuilder bart;
+  bart.f32("model.decoder.embed_positions.weight", {8, 4})
+      .f32("model.encoder.embed_positions.weight", {9, 4});
+  bart.f32("model.shared.weight", {10, 4}).f32("final_logits_bias", {1, 10});
+  const Result<ModelPlan> other = plan_of(one(bart.build()), "m");
+  ASSERT_TRUE(other.ok());
+  EXPECT_EQ(other.value().find("positions")->source.name, "model.encoder.embed_positions.weight");
+  EXPECT_EQ(other.value().find("head_bias")->source.spec.cols, 10u);
+}
+
+TEST(Roles, FindMappingAndWeightsOfStaticEmbeddings) {
+  SafetensorsBuilder model;
+  model.tensor("mapping", "I32", {6}, std::vector<uint8_t>(24))
+      .tensor("weights", "F64", {6}, std::vector<uint8_t>(48));
+  model.f32("embeddings", {3, 4});
+  const Result<ModelPlan> plan = plan_of(one(model.build()), "m");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_THAT(role_list(plan.value()),
+              ElementsAre("embedding=embeddings", "mapping=mapping", "weights=weights"));
+  EXPECT_EQ(plan.value().find("mapping")->source.spec.dtype->name, "I32");
+  EXPECT_EQ(plan.value().find("mapping")->source.bytes(), 24u);
+}
+
+TEST(Roles, WarnWhereTwoTensorsLookLikeTheEmbedding) {
+  const Result<ModelPlan> plan = plan_of(one(SafetensorsBuilder()
+                                                 .f32("model.decoder.embed_tokens.weight", {6, 4})
+                                                 .f32("model.encoder.embed_tokens.weight", {6, 4})
+                                                 .build()),
+                                         "m");
+  ASSERT_TRUE(plan.ok());
+  EXPECT_EQ(plan.value().roles[0].source.name, "model.encoder.embed_tokens.weight");
+  ASSERT_EQ(plan.value().warnings.size(), 1u);
+  EXPECT_THAT(plan.value().warnings[0], HasSubstr("choose with `tensor`"));
+}
+
+// Quantized integers -----------------------------------------------------------------------------------------
+
+uint16_t bf16(float value) { return static_cast<uint16_t>(std::bit_cast<uint32_t>(value) >> 16); }
+
+// Two rows of 64 weights at `bits` bits, one group of 64 each: weight = scale · q + bias, q = 0, 1, 2, … mod 2^bits.
+SafetensorsBuilder mlx(uint32_t bits) {
+  std::vector<uint32_t> words(2 * 64 * bits / 32);
+  for (uint32_t i = 0; i < 128; ++i) {
+    const uint64_t place = uint64_t{i} * bits, q = i % (1u << bits);
+    for (uint32_t b = 0; b < bits; ++b)
+      words[(place + b) / 32] |= static_cast<uint32_t>(q >> b & 1) << ((place + b) % 32);
+  }
+  ByteWriter quants, scales, biases;
+  for (const uint32_t word : words) quants.put(word);
+  scales.put(bf16(0.5f)).put(bf16(2));
+  biases.put(bf16(-1)).put(bf16(3));
+  SafetensorsBuilder builder;
+  builder.tensor("model.embed_tokens.biases", "BF16", {2, 1}, biases.bytes);
+  builder.tensor("model.embed_tokens.scales", "BF16", {2, 1}, scales.bytes);
+  builder.tensor("model.embed_tokens.weight", "U32", {2, 2 * bits}, quants.bytes);
+  return builder;
+}
+
+TEST(Mlx, ReadsEveryWidth) {
+  for (const uint32_t bits : {2u, 3u, 4u, 6u, 8u}) {
+    const std::string config =
+        "{\"quantization\": {\"group_size\": 64, \"bits\": " + std::to_string(bits) + "}}";
+    const Files files = {{"model.safetensors", mlx(bits).build()}, {"config.json", bytes_of(config)}};
+    const Result<ModelPlan> plan = plan_of(files, "model.safetensors");
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(plan.value().roles[0].source.spec.cols, 64u);
+    const std::unique_ptr<Table> table = load(files, plan.value(), "embedding");
+    ASSERT_NE(table, nullptr);
+    for (uint32_t id = 0; id < 2; ++id) {
+      const std::vector<float> values = row(*table, id);
+      for (uint32_t i = 0; i < 64; ++i) {
+        const float q = static_cast<float>((id * 64 + i) % (1u << bits));
+        ASSERT_EQ(values[i], id == 0 ? 0.5f * q - 1 : 2 * q + 3) << bits << " bits, weight " << i;
+      }
+    }
+  }
+}
+
+TEST(Mlx, TakesTheWidthOfTheModuleFirst) {
+  const char* config =
+      R"({"quantization": {"group_size": 32, "bits": 8, "model.embed_tokens": {"group_size": 64, "bits": 4}}})";
+  const Result<ModelPlan> plan = plan_of({{"m", mlx(4).build()}, {"config.json", bytes_of(config)}}, "m");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan.value().roles[0].source.spec.affine.group_size, 64u);
+  EXPECT_EQ(plan.value().roles[0].source.spec.dtype->name, "AFFINE_4");
+}
+
+TEST(Mlx, SaysWhatIsMissing) {
+  const auto message = [](const char* config) {
+    Files files = one(mlx(4).build());
+    if (config != nullptr) files["config.json"] = bytes_of(config);
+    return plan_of(files, "m", {.tensor = "model.embed_tokens.weight"}).status().message();
+  };
+  EXPECT_THAT(message(nullptr), HasSubstr("only config.json (quantization: bits, group_size) tells how"));
+  EXPECT_THAT(message(R"({"quantization": {"group_size": 64, "bits": 5}})"),
+              HasSubstr("quantization to 5 bits is not read"));
+  EXPECT_THAT(message(R"({"quantization": {"group_size": 32, "bits": 4}})"),
+              HasSubstr("has 4 bytes, but 2 rows of 4 bytes"));
+  EXPECT_THAT(message(R"({"quantization": {"group_size": 1e300, "bits": -1}})"),
+              HasSubstr("only config.json"));
+}
+
+TEST(Int8, ReadsScalesBesideTheRowsOrNone) {
+  ByteWriter scales, maxima, quants;
+  scales.put(0.5f).put(2.0f);
+  maxima.put(127.0f).put(254.0f);
+  for (const int8_t q : {-128, 127, 1, -1}) quants.put(q);
+  const auto second_row = [&](SafetensorsBuilder builder) {
+    const Files files = one(builder.tensor("wte.weight", "I8", {2, 2}, quants.bytes).build());
+    const Result<ModelPlan> plan = plan_of(files, "m");
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return row(*load(files, plan.value(), "embedding"), 1);
+  };
+  EXPECT_THAT(second_row(SafetensorsBuilder().tensor("wte.weight_scale", "F32", {2, 1}, scales.bytes)),
+              ElementsAre(2, -2));
+  EXPECT_THAT(second_row(SafetensorsBuilder().tensor("wte.SCB", "F32", {2}, maxima.bytes)),
+              ElementsAre(2, -2));
+  EXPECT_THAT(second_row(SafetensorsBuilder()), ElementsAre(1, -1));
+}
+
+// Real files -------------------------------------------------------------------------------------------------
+
+TEST(OpenCorpus, ResolvesTheRealModels) {
+  ID2VEC_NEED_CORPUS();
+  const auto tying = [](const char* folder, const char* root, std::vector<const char*> others = {}) {
+    Files files;
+    files[root] = corpus_file(std::string(folder) + root);
+    for (const char* other : others) files[other] = corpus_file(std::string(folder) + other);
+    const Result<ModelPlan> plan = plan_of(files, root);
+    EXPECT_TRUE(plan.ok()) << root << ": " << plan.status().message();
+    EXPECT_EQ(plan.value().roles[0].source.spec.rows, 512u) << root;
+    EXPECT_EQ(plan.value().roles[0].source.spec.cols, 64u) << root;
+    return plan.value().tying;
+  };
+  EXPECT_EQ(tying("gguf/", "stories260K.gguf"), Tying::kCompare);
+  EXPECT_EQ(tying("gguf/", "stories260K.Q4_0.gguf"), Tying::kUntied);
+  EXPECT_EQ(tying("gguf/", "stories260K.Q8_0.gguf"), Tying::kCompare);
+  const char* hf = "safetensors/stories260K-hf/";
+  EXPECT_EQ(tying(hf, "model.tied.safetensors", {"config.json"}), Tying::kAbsent);
+  EXPECT_EQ(tying(hf, "model.bf16.safetensors", {"config.json"}), Tying::kAbsent);
+  EXPECT_EQ(tying(hf, "model.untied-dup.safetensors", {"config.json"}), Tying::kCompare);
+  EXPECT_EQ(tying(hf, "model.safetensors.index.json",
+                  {"config.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"}),
+            Tying::kAbsent);
+}
+
+}  // namespace
+}  // namespace id2vec
