@@ -57,7 +57,7 @@ class Resolver {
       : options_(options),
         plan_(plan),
         directory_(plan.directory),
-        file_(plan.directory.files.empty() ? "" : plan.directory.files[0]) {}
+        file_(plan.directory.files.empty() ? std::string_view{} : plan.directory.files[0]) {}
 
   Status run() {
     ID2VEC_RETURN_IF_ERROR(find_embedding());
