@@ -51,8 +51,8 @@ struct TableSource {
 void write_inline(const TableSource& source, Table& table);
 
 struct OpenOptions {
-  std::string tensor;               // overrides the embedding's name; empty: by role
-  std::string head;                 // overrides the head's name; empty: by role
+  std::string tensor{};             // overrides the embedding's name; empty: by role
+  std::string head{};               // overrides the head's name; empty: by role
 };
 
 // A role that was resolved. The names, and the shapes that src/stage expects under them (d: the width of the

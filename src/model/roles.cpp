@@ -130,7 +130,8 @@ class Resolver {
     if (!source) return std::nullopt;
     const uint64_t stored_rows = source->spec.rows, stored_cols = source->spec.cols;
     const uint64_t difference = stored_rows > rows() ? stored_rows - rows() : rows() - stored_rows;
-    if (stored_rows == rows() || (stored_cols == cols() && difference <= rows() / 8)) return source;
+    if (stored_rows == rows() || (stored_cols == cols() && difference <= std::max<uint64_t>(1, rows() / 8)))
+      return source;
     if (stored_cols != rows() || stored_rows != cols()) return std::nullopt;
     Result<TableSource> turned = transposed_source(directory_, tensor);
     if (!turned.ok()) return std::nullopt;
