@@ -23,6 +23,7 @@ async function bundle(candidates) {
     input,
     platform: 'neutral',
     external: /^node:/,
+    transform: { target: 'es2022' }, // Node 20 has no `using`
     resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
   });
   const { output } = await build.write({

@@ -2,10 +2,10 @@ import type { Command, Option } from './command.js';
 import { alignColumns } from './output.js';
 
 export function helpOfAll(commands: readonly Command[]): string {
-  const rows = commands.map(({ name, usage, summary }) => [`  id2vec ${name} ${usage}`, summary]);
+  const rows = commands.map(({ name, usage, summary }) => `  id2vec ${name} ${usage}\n      ${summary}`);
   return (
     `Token ids to embedding vectors and back to logits, straight from a model file.\n\n` +
-    `${alignColumns(rows)}\n\n` +
+    `${rows.join('\n')}\n\n` +
     `SOURCE is a path, a URL, or hf://owner/name/file.\n` +
     `id2vec COMMAND --help says more; --json prints one JSON object.\n`
   );

@@ -22,8 +22,7 @@ async function main(words: readonly string[]): Promise<number> {
     return await dispatch(words, output);
   } catch (error) {
     output.error(error instanceof Error ? error.message : String(error));
-    if (!(error instanceof UsageError)) return 1;
-    return 2;
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
@@ -33,10 +32,11 @@ async function dispatch(words: readonly string[], output: Output): Promise<numbe
     output.result({ version }, () => version);
     return 0;
   }
-  if (name === undefined || name === '--help' || name === 'help') {
+  if (name === '--help' || name === 'help') {
     process.stdout.write(helpOfAll(commands));
-    return name === undefined ? 2 : 0;
+    return 0;
   }
+  if (name === undefined) throw new UsageError('no command was given: try id2vec --help');
   const command = commands.find((candidate) => candidate.name === name);
   if (command === undefined) throw new UsageError(`there is no command "${name}": try id2vec --help`);
   return runCommand(command, rest, output);
