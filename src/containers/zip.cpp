@@ -223,12 +223,10 @@ bool sizes_agree(const ZipEntry& entry, const Widened& local) {
 
 }  // namespace
 
-bool is_zip(Bytes head) {
-  return head.size() >= kLocalBytes && load_le<uint32_t>(head.data()) == kLocalSignature;
-}
+bool is_zip(Bytes head) { return head.size() >= 4 && load_le<uint32_t>(head.data()) == kLocalSignature; }
 
 std::string_view first_zip_name(Bytes head) {
-  if (!is_zip(head)) return {};
+  if (!is_zip(head) || head.size() < kLocalBytes) return {};
   const size_t name_bytes = load_le<uint16_t>(&head[26]);
   if (head.size() - kLocalBytes < name_bytes) return {};
   return {reinterpret_cast<const char*>(head.data()) + kLocalBytes, name_bytes};
