@@ -260,11 +260,16 @@ class Resolver {
                   "; choose one with `tensor`");
     }
     if (directory_.tensors.empty())
-      return fail(Code::kNotFound, file_, ": the file holds no tensors", first_skipped());
+      return fail(Code::kNotFound, file_, ": the file holds no tensors", vocabulary_note(), first_skipped());
     std::vector<const Tensor*> all;
     for (const Tensor& tensor : directory_.tensors) all.push_back(&tensor);
     return fail(Code::kNotFound, file_, ": none of the tensors is a matrix of weights: ", listed(all),
                 first_skipped());
+  }
+
+  std::string vocabulary_note() const {
+    const size_t pieces = directory_.vocabulary.size();
+    return pieces == 0 ? std::string() : concat(", only a vocabulary of ", pieces, " pieces");
   }
 
   std::string first_skipped() const {
