@@ -42,7 +42,7 @@ function(add_module name)
 endfunction()
 
 add_module(simd128 COMPILE -msimd128 WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/relaxed.cpp LINK ${TYPES_FLAG})
-add_module(relaxed COMPILE -msimd128 -mrelaxed-simd)
+add_module(relaxed COMPILE -msimd128 -mrelaxed-simd WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/simd128.cpp)
 
 set(MODULES ${CMAKE_BINARY_DIR}/modules)
 add_custom_target(package_files ALL
