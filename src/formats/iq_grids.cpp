@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <span>
 
 namespace id2vec {
 namespace {
@@ -283,27 +284,30 @@ constexpr uint64_t kIq3SMembers[] = {
     0x10000010822,      0x400040000,        0x2000004,          0x1,
 };
 
-// The members in increasing order, each as its digits.
+uint16_t digits(uint32_t number, uint32_t base, uint32_t digit_bits) {
+  uint32_t packed = 0;
+  for (uint32_t shift = 0; number != 0; number /= base, shift += digit_bits) packed |= number % base << shift;
+  return uint16_t(packed);
+}
+
+// Writes the members, `step` times their number, in increasing order, each as its digits.
+void expand(std::span<const uint64_t> members, uint32_t base, uint32_t digit_bits, uint32_t step,
+            std::span<uint16_t> rows) {
+  size_t row = 0;
+  for (size_t word = 0; word < members.size(); ++word) {
+    for (uint64_t left = members[word]; left != 0 && row < rows.size(); left &= left - 1) {
+      const uint32_t member = uint32_t(word * 64 + std::countr_zero(left));
+      rows[row++] = digits(member * step, base, digit_bits);
+    }
+  }
+}
+
 template <size_t kRows>
 struct Grid {
   uint16_t rows[kRows];
 
-  template <size_t kWords>
-  Grid(const uint64_t (&members)[kWords], uint32_t base, uint32_t digit_bits, uint32_t step) {
-    size_t row = 0;
-    for (size_t word = 0; word < kWords; ++word) {
-      for (uint64_t left = members[word]; left != 0 && row < kRows; left &= left - 1) {
-        const uint32_t member = uint32_t(word * 64 + std::countr_zero(left));
-        rows[row++] = digits(member * step, base, digit_bits);
-      }
-    }
-  }
-
-  static uint16_t digits(uint32_t number, uint32_t base, uint32_t digit_bits) {
-    uint32_t packed = 0;
-    for (uint32_t shift = 0; number != 0; number /= base, shift += digit_bits)
-      packed |= number % base << shift;
-    return uint16_t(packed);
+  Grid(std::span<const uint64_t> members, uint32_t base, uint32_t digit_bits, uint32_t step) {
+    expand(members, base, digit_bits, step, rows);
   }
 };
 
