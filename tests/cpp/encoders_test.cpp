@@ -9,7 +9,9 @@
 #include <limits>
 #include <vector>
 
+#include "containers/reader.h"
 #include "corpus.h"
+#include "drive.h"
 #include "format_excerpts.h"
 #include "formats/catalog.h"
 #include "formats/formats.h"
@@ -77,6 +79,28 @@ TEST(Encoders, ExcerptsAreGgmls) {
     ++checked;
   }
   EXPECT_EQ(checked, 11u);
+}
+
+std::vector<uint8_t> embedding_of(const std::string& name) {
+  const std::vector<uint8_t> file = corpus_file("gguf/" + name);
+  const Result<Directory> directory = drive({{name, file}}, name, read_directory);
+  if (!directory.ok()) return {};
+  const Tensor* tensor = directory.value().find("token_embd.weight");
+  return {file.begin() + tensor->offset, file.begin() + tensor->offset + tensor->bytes};
+}
+
+// A real table [512, 64], as llama.cpp's own quantizer wrote it.
+TEST(Encoders, RealTableAsLlamaCppQuantizesIt) {
+  ID2VEC_NEED_CORPUS();
+  const std::vector<uint8_t> source = embedding_of("stories260K.gguf");
+  std::vector<float> weights(512 * 64);
+  ASSERT_EQ(source.size(), weights.size() * sizeof(float));
+  std::memcpy(weights.data(), source.data(), source.size());
+  for (const char* dtype : {"F16", "BF16", "Q8_0", "Q5_1", "Q5_0", "Q4_1", "Q4_0"}) {
+    EXPECT_EQ(encode(*encoder_for(dtype), weights),
+              embedding_of(std::string("stories260K.") + dtype + ".gguf"))
+        << dtype;
+  }
 }
 
 TEST(Encoders, EveryEncoderWritesAFormatOfTheList) {

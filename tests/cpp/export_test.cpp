@@ -77,6 +77,33 @@ TEST(Export, QuantizedTablesComeBackFromGguf) {
   }
 }
 
+// Which container a format of blocks goes into: GGUF where it has a number there, safetensors where a block is one
+// weight. Every format has a home, and comes back from each of them bit for bit.
+TEST(Export, EveryFormatComesBackFromItsContainers) {
+  size_t in_gguf = 0, in_safetensors = 0;
+  Formats::for_each([&]<class F>() {
+    if constexpr (Format<F>) {
+      const auto table = random_table<F>(kernels(), 3, 512);
+      const NamedTable named[] = {{"token_embd.weight", table.get()}};
+      const auto expect_back = [&](Container container, const std::string& file) {
+        SCOPED_TRACE(file + " " + std::string(F::kName));
+        const auto exported = export_tables(container, source_with_vocabulary(), named);
+        ASSERT_TRUE(exported.ok()) << exported.status().message();
+        const Opened opened = open(file, bytes_of(exported.value()));
+        EXPECT_EQ(opened.table->spec().dtype->name, F::kName);
+        EXPECT_EQ(opened.table->spec().rows, 3u);
+        const std::vector<float> sent = rows_of(*table), back = rows_of(*opened.table);
+        EXPECT_EQ(std::memcmp(sent.data(), back.data(), sent.size() * sizeof(float)), 0);
+      };
+      if (F::kGgmlType >= 0) expect_back(Container::kGguf, "m.gguf"), ++in_gguf;
+      if (F::kBlockSize == 1) expect_back(Container::kSafetensors, "m.safetensors"), ++in_safetensors;
+      EXPECT_TRUE(F::kGgmlType >= 0 || F::kBlockSize == 1) << F::kName;
+    }
+  });
+  EXPECT_EQ(in_gguf, 30u);
+  EXPECT_EQ(in_safetensors, 6u);
+}
+
 TEST(Export, RowInt8ComesBackFromSafetensors) {
   const auto source = normal_table(5, 33);
   const auto quantized = std::move(quantize_table(*source, *dtype_by_name("AFFINE_8")).value());
