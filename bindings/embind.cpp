@@ -256,16 +256,17 @@ class Opener {
 
   // The table that roles[index] asks for, its bytes still to be written; null on failure.
   std::unique_ptr<Table> allocate(unsigned index, const std::string& isa) const {
-    const KernelTable* kernels = kernel_table(isa);
-    if (kernels == nullptr) {
-      report(Status(Code::kUnsupported, kNoSuchIsa));
-      return nullptr;
-    }
     const TableSource& source = plan_.roles[index].source;
-    Result<std::unique_ptr<Table>> table = Table::allocate(source.spec, *kernels);
-    if (report(table.status()) != 0) return nullptr;
-    write_inline(source, *table.value());
-    return std::move(table.value());
+    std::unique_ptr<Table> table = allocate_spec(source.spec, isa);
+    if (table != nullptr) write_inline(source, *table);
+    return table;
+  }
+
+  // The same for only `rows` of its rows, whichever, and nothing written yet; null on failure.
+  std::unique_ptr<Table> allocate_rows(unsigned index, double rows, const std::string& isa) const {
+    TableSpec spec = plan_.roles[index].source.spec;
+    spec.rows = static_cast<uint64_t>(rows);
+    return allocate_spec(spec, isa);
   }
 
   // Where roles[index].conversion is "strided": puts `count` bytes at `address`, which the file has at byte `at` of
@@ -288,6 +289,17 @@ class Opener {
   }
 
  private:
+  static std::unique_ptr<Table> allocate_spec(const TableSpec& spec, const std::string& isa) {
+    const KernelTable* kernels = kernel_table(isa);
+    if (kernels == nullptr) {
+      report(Status(Code::kUnsupported, kNoSuchIsa));
+      return nullptr;
+    }
+    Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
+    if (report(table.status()) != 0) return nullptr;
+    return std::move(table.value());
+  }
+
   template <class T>
   static int take(Result<T> result, T& to) {
     if (result.ok()) to = std::move(result.value());
@@ -452,6 +464,7 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("allocate", &Opener::allocate)
       .function("convert", &Opener::convert)
       .function("alreadyThere", &Opener::already_there)
+      .function("allocateRows", &Opener::allocate_rows)
       .function("takeVocabulary", &Opener::take_vocabulary);
 
   class_<Table>("Table")

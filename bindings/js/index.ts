@@ -1,11 +1,15 @@
 /** The package's entry: the same for Node, browsers, workers and other runtimes. */
+export { cache, openCache } from './cache/default.js';
+export { ModelCache } from './cache/cache.js';
+export type { CachedFile, CacheOptions } from './cache/cache.js';
 export { openDirectory } from './directory.js';
 export type { Directory } from './directory.js';
 export { EmbeddingError } from './errors.js';
-export type { MemoryUse, ModelInfo } from './info.js';
+export type { MemoryUse, ModelInfo, RemoteUse } from './info.js';
 export { EmbeddingModel } from './model.js';
 export type { LoadOptions } from './model.js';
 export type { MetadataValue, Profile, Progress, TensorInfo } from './open.js';
+export type { RemoteOptions } from './residency/remote.js';
 export type { SourceOptions } from './sources/open.js';
 export type { ByteSource, SourceLike } from './sources/source.js';
 export { EmbeddingTable, HeapFloats } from './table.js';

@@ -40,9 +40,24 @@ export interface MemoryUse {
   heap: number;
 }
 
+/** What fetching single rows has cost, and what the row cache saved. */
+export interface RemoteUse {
+  /** Rows that were found in the row cache. */
+  hits: number;
+  /** Rows that had to be fetched. */
+  misses: number;
+  cachedRows: number;
+  cachedBytes: number;
+  /** Bytes of response bodies since the model was opened, headers included; 0 for a local file. */
+  fetchedBytes: number;
+  requests: number;
+}
+
 export interface ModelInfo extends ModelDescription {
   /** Where the rows live. */
-  residency: 'memory';
+  residency: 'memory' | 'remote';
+  /** Set where rows are fetched when they are needed. */
+  remote?: RemoteUse;
   /** The instruction set in use. */
   isa: string;
   memory: MemoryUse;

@@ -2,10 +2,13 @@ import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
 import type { ModelDescription, ModelInfo } from './info.js';
 import { Loader } from './load.js';
+import type { LoadContext } from './load.js';
 import { openModel } from './open.js';
 import type { Opened, OpenOptions, Plan, Profile } from './open.js';
 import { MemoryResidency } from './residency/memory.js';
 import type { Residency } from './residency/residency.js';
+import { RemoteResidency } from './residency/remote.js';
+import type { RemoteOptions } from './residency/remote.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
 import type { SourceLike } from './sources/source.js';
@@ -17,6 +20,13 @@ import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } fro
 export interface LoadOptions extends OpenOptions, SourceOptions {
   /** Overrides what is known of the architecture. */
   profile?: Partial<Profile>;
+  /**
+   * Where the table lives: `memory` (the default) loads it; `remote` loads nothing but headers, and fetches the rows
+   * that a call needs.
+   */
+  residency?: 'memory' | 'remote';
+  /** How `remote` behaves. */
+  remote?: RemoteOptions;
 }
 
 /**
@@ -58,9 +68,12 @@ export class EmbeddingModel {
   static async load(source: SourceLike, options: LoadOptions = {}): Promise<EmbeddingModel> {
     const root = await openSource(source, options);
     let opened: Opened | undefined;
+    // A remote model goes on reading: it closes what was opened when it is disposed of.
+    let keepsOpen = false;
     try {
       opened = await openModel(root, options);
       const model = await EmbeddingModel.#fromHeaders(opened, options);
+      keepsOpen = options.residency === 'remote';
       try {
         await opened.files.finish(options.signal);
       } catch (error) {
@@ -72,25 +85,27 @@ export class EmbeddingModel {
       if (isUnusable(error)) await (opened?.files ?? root).discard?.();
       throw error;
     } finally {
-      opened?.opener.delete();
-      await (opened?.files ?? root).close?.();
+      if (!keepsOpen) {
+        opened?.opener.delete();
+        await (opened?.files ?? root).close?.();
+      }
     }
   }
 
   static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
     const plan = opened.plan();
     plan.profile = { ...plan.profile, ...options.profile };
-    const [embedding, head] = await loadTables(opened, plan, options);
-    const description = describeModel(opened.directory, plan, head === embedding);
+    const residency = await makeResidency(opened, plan, options);
+    const description = describeModel(opened.directory, plan, residency.tied);
     const vocabulary = opened.opener.takeVocabulary();
     const tokens = vocabulary === null ? undefined : new CoreTokens(opened.core, vocabulary);
-    return new EmbeddingModel(description, new MemoryResidency(embedding, head), tokens);
+    return new EmbeddingModel(description, residency, tokens);
   }
 
   /** What the model is, where it lives and what it takes. */
   get info(): ModelInfo {
-    const { isa, memory } = this.#alive();
-    return { ...this.#description, residency: 'memory', isa, memory };
+    const { kind, isa, memory, remote } = this.#alive();
+    return { ...this.#description, residency: kind, isa, memory, ...(remote && { remote }) };
   }
 
   /**
@@ -152,11 +167,26 @@ export class EmbeddingModel {
   }
 }
 
+async function makeResidency(opened: Opened, plan: Plan, options: LoadOptions): Promise<Residency> {
+  const inMemory = async (context: LoadContext): Promise<Residency> =>
+    new MemoryResidency(...(await loadTables(opened, plan, context)));
+  const { residency = 'memory', remote = {} } = options;
+  if (residency === 'memory') return inMemory(options);
+  if (residency !== 'remote') {
+    throw new TypeError(`residency must be "memory" or "remote", not ${JSON.stringify(residency)}`);
+  }
+  // Whether two tensors that look alike are one would show only in all their bytes.
+  const head = plan.tying === 'absent' || plan.tying === 'shared' ? 0 : roleIndex(plan, 'head');
+  return new RemoteResidency(opened, plan.roles, { embedding: 0, head }, remote, (signal) =>
+    inMemory({ signal }),
+  );
+}
+
 /** Embedding and head; twice the same where the model is tied. */
 async function loadTables(
   opened: Opened,
   plan: Plan,
-  options: LoadOptions,
+  options: LoadContext,
 ): Promise<[embedding: EmbeddingTable, head: EmbeddingTable]> {
   const head = roleIndex(plan, 'head');
   const hasHead = head >= 0 && (plan.tying === 'compare' || plan.tying === 'untied');

@@ -199,7 +199,7 @@ class HeaderDriver {
     const source = sourceOf(this.opener, this.files, want.file);
     if (!(await this.#tellSize(source, want))) return;
     if (want.length === 0) return;
-    const length = Math.max(want.length, want.suggested);
+    const length = lengthToRead(want, source.atHand ?? 0);
     const { signal } = this.options;
     const bytes = await source.read(want.offset, want.offset + length, { signal });
     const address = this.opener.feed(want.file, want.offset, length);
@@ -226,6 +226,12 @@ class HeaderDriver {
     this.#loaded += bytes;
     this.options.onProgress?.({ loaded: this.#loaded, total: 0, phase: 'header' });
   }
+}
+
+// What costs nothing comes first: often it is the whole header, and the suggestion reads far beyond.
+function lengthToRead({ offset, length, suggested }: Want, atHand: number): number {
+  const free = atHand - offset;
+  return free >= length ? Math.min(free, suggested) : Math.max(length, suggested);
 }
 
 // Some storage hosts answer 403 for what is not there.

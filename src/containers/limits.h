@@ -16,8 +16,8 @@ constexpr uint64_t kHeldBytes = uint64_t{128} << 20;
 constexpr uint64_t kFirstRequest = uint64_t{256} << 10;
 // What a request asks for where weights lie behind the wanted piece.
 constexpr uint64_t kShortRequest = uint64_t{4} << 10;
-// How many bytes of a file decide which container it is.
-constexpr uint64_t kDetectionBytes = uint64_t{64} << 10;
+// How many bytes of a file decide which container it is: what the first answer of a server brings (probe.ts).
+constexpr uint64_t kDetectionBytes = uint64_t{32} << 10;
 // Files of one model. The largest published checkpoints have a few hundred shards.
 constexpr size_t kFiles = 4096;
 // Metadata entries. GGUF files have about 30 to 60, a config.json with its label lists a few thousand.

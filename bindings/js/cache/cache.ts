@@ -54,13 +54,20 @@ export interface Entry {
 }
 
 export class ModelCache {
-  readonly #store: Promise<BlockStore | undefined>;
-  readonly #limit: () => Promise<number>;
+  readonly #openStore: () => Promise<BlockStore | undefined>;
+  readonly #findLimit: () => Promise<number>;
+  #opened: Promise<BlockStore | undefined> | undefined;
+  #limit: Promise<number> | undefined;
   #total: number | undefined;
 
-  constructor(store: Promise<BlockStore | undefined>, limit: () => Promise<number>) {
-    this.#store = store;
-    this.#limit = limit;
+  /** @internal Both functions are called when they are needed first, and once. */
+  constructor(openStore: () => Promise<BlockStore | undefined>, findLimit: () => Promise<number>) {
+    this.#openStore = openStore;
+    this.#findLimit = findLimit;
+  }
+
+  get #store(): Promise<BlockStore | undefined> {
+    return (this.#opened ??= this.#openStore().catch(() => undefined));
   }
 
   /** Where the bytes lie; `none` where this runtime or window keeps nothing. */
@@ -187,7 +194,7 @@ export class ModelCache {
 
   /** Deletes the least recently used other entries until `bytes` more fit; false where they cannot. */
   async #makeRoom(key: string, bytes: number): Promise<boolean> {
-    const limit = await this.#limit();
+    const limit = await (this.#limit ??= this.#findLimit());
     this.#total ??= await this.size();
     if (this.#total + bytes <= limit) return true;
     const others = (await this.list()).filter((file) => file.key !== key).reverse();

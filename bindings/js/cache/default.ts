@@ -15,9 +15,10 @@ const kShareOfQuota = 0.6;
  * API where that is missing; nothing where there is neither.
  */
 export function openCache(options: CacheOptions = {}): ModelCache {
-  const store = openStore(options.folder).catch(() => undefined);
-  let limit: Promise<number> | undefined;
-  return new ModelCache(store, () => (limit ??= findLimit(options.limit)));
+  return new ModelCache(
+    () => openStore(options.folder),
+    () => findLimit(options.limit),
+  );
 }
 
 async function openStore(folder?: string): Promise<BlockStore | undefined> {

@@ -38,6 +38,9 @@ export const modelOptions: Record<string, Option> = {
   tensor: { kind: 'value', value: 'NAME', help: 'tensor that is the embedding table' },
   head: { kind: 'value', value: 'NAME', help: 'tensor that is the head' },
   isa: { kind: 'value', value: 'SET', help: 'auto, scalar, simd128 or relaxed' },
+  offline: { kind: 'flag', help: 'use what is cached, or fail' },
+  'no-cache': { kind: 'flag', help: 'keep nothing of what is fetched, and use nothing that was kept' },
+  integrity: { kind: 'value', value: 'DIGEST', help: 'sha256-… of the whole file' },
 };
 
 export function loadOptions(args: Arguments, output: Output): LoadOptions {
@@ -45,6 +48,9 @@ export function loadOptions(args: Arguments, output: Output): LoadOptions {
     tensor: args.value('tensor'),
     head: args.value('head'),
     isa: args.value('isa') as LoadOptions['isa'],
+    ...(args.has('offline') && { offline: true }),
+    ...(args.has('no-cache') && { cache: false }),
+    integrity: args.value('integrity'),
     onProgress: output.onProgress,
   };
 }

@@ -5,6 +5,8 @@ import type { Residency } from './residency.js';
 
 /** @internal Rows in this thread's WebAssembly memory. */
 export class MemoryResidency implements Residency {
+  readonly kind = 'memory';
+
   constructor(
     readonly embedding: EmbeddingTable,
     readonly head: EmbeddingTable,
@@ -12,6 +14,10 @@ export class MemoryResidency implements Residency {
 
   get tables(): { embedding: EmbeddingTable; head: EmbeddingTable } {
     return this;
+  }
+
+  get tied(): boolean {
+    return this.head === this.embedding;
   }
 
   get isa(): string {

@@ -26,6 +26,7 @@ export class CachedSource implements Source {
   readonly #options: CachedOptions;
   readonly #siblings: CachedSource[] = [];
   #entry: Promise<Entry> | undefined;
+  #found: Entry | undefined;
   // Once the cache refused a block it is not asked again by this load.
   #writable = true;
 
@@ -39,6 +40,11 @@ export class CachedSource implements Source {
 
   get parallel(): number {
     return this.#inner.parallel;
+  }
+
+  get atHand(): number {
+    const cached = this.#found?.extents.covering(0)?.end ?? 0;
+    return Math.max(cached, this.#inner.atHand);
   }
 
   get traffic(): Traffic {
@@ -158,7 +164,7 @@ export class CachedSource implements Source {
       const own = !this.#entry;
       const opening = (this.#entry ??= this.#find(signal));
       try {
-        return await opening;
+        return (this.#found = await opening);
       } catch (error) {
         if (this.#entry === opening) this.#entry = undefined;
         // Where another caller's abort ended the shared look-up, this caller starts its own.

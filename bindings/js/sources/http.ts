@@ -54,6 +54,10 @@ export class HttpSource implements Source {
     return this.#options.range === false || this.#probed?.forward || this.#probed?.spool ? 1 : kParallel;
   }
 
+  get atHand(): number {
+    return this.#probed?.prefix.length ?? 0;
+  }
+
   get traffic(): Traffic {
     return this.counters;
   }

@@ -30,6 +30,12 @@ export interface Source {
    */
   readonly parallel: number;
 
+  /**
+   * Bytes from the file's start that can be read without asking anybody, once its size is known: the answer that
+   * told the size, or what the cache holds. Absent where every byte costs the same.
+   */
+  readonly atHand?: number;
+
   /** Size of the file in bytes. Rejects with code `not-found` where there is no such file. */
   size(signal?: AbortSignal): Promise<number>;
 

@@ -63,6 +63,10 @@ export class VerifiedSource implements Source {
     return this.#trusted ? this.#inner.parallel : 1;
   }
 
+  get atHand(): number | undefined {
+    return this.#inner.atHand;
+  }
+
   get traffic(): Traffic | undefined {
     return this.#inner.traffic;
   }

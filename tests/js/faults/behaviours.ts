@@ -153,6 +153,10 @@ export const behaviours: Record<string, Behaviour | undefined> = {
   // Every other load finds another file: two requests each.
   'new-version': (exchange) => sendWell(exchange, { etag: times(exchange) <= 2 ? '"v1"' : '"v2"' }),
   'gone-later': later(2, reset),
+  // Once the table has been sent, the server is gone.
+  'gone-after-table': (exchange) => (exchange.stats.bytes > 256_000 ? reset(exchange) : sendWell(exchange)),
+  // The head, config.json (which is missing), then rows.
+  'changes-and-back': (exchange) => sendWell(exchange, { etag: times(exchange) === 3 ? '"v2"' : '"v1"' }),
   'changed-etag': later(1, (exchange) => sendWell(exchange, { etag: '"v2"' })),
   'changed-date': (exchange) => {
     exchange.response.setHeader('last-modified', new Date(times(exchange) * 86_400_000).toUTCString());

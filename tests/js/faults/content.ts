@@ -81,11 +81,12 @@ function weightBits(index: number): number {
 
 // `start` counts from the first weight and may be negative: tensors around the table are of the same stuff.
 function fillWeights(into: Uint8Array, start: number): void {
-  for (let i = 0; i < into.length; i += 1) {
-    const at = start + i;
-    const bits = 0x3c00 | weightBits(Math.floor(at / 2));
-    into[i] = (at & 1) === 0 ? bits & 0xff : bits >> 8;
-  }
+  const odd = ((start % 2) + 2) % 2;
+  const first = (start - odd) / 2;
+  // One weight more at each end, so that the range may begin and end inside of one.
+  const bits = new Uint16Array(Math.ceil(into.length / 2) + 1);
+  for (let i = 0; i < bits.length; i += 1) bits[i] = 0x3c00 | weightBits(first + i);
+  into.set(new Uint8Array(bits.buffer, odd, into.length));
 }
 
 function fillPattern(into: Uint8Array, start: number): void {

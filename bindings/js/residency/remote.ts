@@ -1,0 +1,209 @@
+/**
+ * No table at all: rows are fetched when they are needed and kept in a bounded cache. A call works on a small table
+ * that holds just its rows, so results are the same, bit for bit, as with the whole table in memory.
+ */
+import { checkIds } from '../arguments.js';
+import { EmbeddingError } from '../errors.js';
+import type { MemoryUse, RemoteUse } from '../info.js';
+import type { Opened, Role } from '../open.js';
+import type { Residency } from './residency.js';
+import { InflatedSource } from '../sources/inflate.js';
+import { EmbeddingTable } from '../table.js';
+import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from '../types.js';
+import { RowCache } from './row_cache.js';
+import { RowFetcher } from './row_fetcher.js';
+import { RowLayout } from './row_layout.js';
+
+export interface RemoteOptions {
+  /** Bytes of stored rows that are kept, for each table. Default 16 MiB. */
+  cacheBytes?: number;
+  /**
+   * What a call does that needs every row (`logits` and `topK` without `ids`): `error`, the default, rejects with
+   * code `remote`; `load` loads the whole table with the first such call, and keeps it.
+   */
+  whole?: 'error' | 'load';
+}
+
+/** @internal Index of the embedding's role in the plan, and of the head's (the same where they are tied). */
+export interface RemoteRoles {
+  embedding: number;
+  head: number;
+}
+
+const kCacheBytes = 16 << 20;
+
+/** The rows of one role. */
+interface Rows {
+  index: number;
+  role: Role;
+  layout: RowLayout;
+  cache: RowCache;
+  fetcher: RowFetcher;
+}
+
+/** @internal */
+export class RemoteResidency implements Residency {
+  readonly kind = 'remote';
+  readonly #opened: Opened;
+  readonly #options: RemoteOptions;
+  readonly #loadWhole: (signal: AbortSignal) => Promise<Residency>;
+  readonly #closed = new AbortController();
+  readonly #embedding: Rows;
+  readonly #head: Rows;
+  #whole: Promise<Residency> | undefined;
+
+  /**
+   * Takes over `opened`.
+   * @throws {EmbeddingError} `unsupported` where single rows cannot be read (transposed, compressed, in the header)
+   */
+  constructor(
+    opened: Opened,
+    allRoles: readonly Role[],
+    roles: RemoteRoles,
+    options: RemoteOptions,
+    loadWhole: (signal: AbortSignal) => Promise<Residency>,
+  ) {
+    this.#opened = opened;
+    this.#options = options;
+    this.#loadWhole = loadWhole;
+    this.#embedding = this.#rowsOf(allRoles, roles.embedding);
+    this.#head = roles.head === roles.embedding ? this.#embedding : this.#rowsOf(allRoles, roles.head);
+  }
+
+  get tied(): boolean {
+    return this.#head === this.#embedding;
+  }
+
+  get isa(): string {
+    return this.#opened.core.isa;
+  }
+
+  get memory(): MemoryUse {
+    return { embedding: 0, head: 0, heap: this.#opened.core.memory.size };
+  }
+
+  get remote(): RemoteUse {
+    const caches = [...new Set([this.#embedding, this.#head])].map(({ cache }) => cache);
+    const sum = (of: (cache: RowCache) => number) => caches.reduce((total, cache) => total + of(cache), 0);
+    const { bytes = 0, requests = 0 } = this.#opened.files.root.traffic ?? {};
+    return {
+      hits: sum((cache) => cache.counts.hits),
+      misses: sum((cache) => cache.counts.misses),
+      cachedRows: sum((cache) => cache.rows),
+      cachedBytes: sum((cache) => cache.bytes),
+      fetchedBytes: bytes,
+      requests,
+    };
+  }
+
+  async lookup(ids: Ids, options: LookupOptions): Promise<Tensor> {
+    const checked = checkIds(ids, this.#embedding.role.rows);
+    const { data } = await this.#withRows(this.#embedding, checked.ids, (table, places) =>
+      table.lookup(places, options),
+    );
+    return { data, dims: [...checked.dims, this.#embedding.role.cols] };
+  }
+
+  async logits(hidden: Float32Array | Tensor, options: LogitsOptions): Promise<Tensor> {
+    if (options.ids === undefined) return (await this.#needWhole('logits')).logits(hidden, options);
+    const { ids } = checkIds(options.ids, this.#head.role.rows);
+    return this.#withRows(this.#head, ids, (table, places) =>
+      table.logits(hidden, { ...options, ids: places }),
+    );
+  }
+
+  async topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): Promise<TopK> {
+    if (options.ids === undefined) return (await this.#needWhole('topK')).topK(hidden, k, options);
+    const { rows } = this.#head.role;
+    const { limit = rows } = options;
+    // Ties go to the lower id, so the places must be in the order of the ids.
+    const ids = checkIds(options.ids, rows)
+      .ids.filter((id) => id < limit)
+      .sort();
+    return this.#withRows(this.#head, ids, (table, places) => {
+      const top = table.topK(hidden, k, { ...options, ids: places, limit: undefined });
+      const idOf = new Map(Array.from(places, (place, i) => [place, ids[i]!]));
+      return { ...top, indices: top.indices.map((place) => idOf.get(place)!) };
+    });
+  }
+
+  dispose(): void {
+    this.#closed.abort(new EmbeddingError('disposed', 'This model was disposed of: load it again.'));
+    void this.#whole?.then((whole) => whole.dispose()).catch(() => undefined);
+    this.#embedding.cache.clear();
+    this.#head.cache.clear();
+    this.#opened.opener.delete();
+    void this.#opened.files.close();
+  }
+
+  #rowsOf(allRoles: readonly Role[], index: number): Rows {
+    const role = allRoles[index]!;
+    const source = (file: number) => this.#opened.source(file);
+    const compressed = role.segments.some(({ file }) => source(file) instanceof InflatedSource);
+    if (role.conversion !== 'none' || compressed) {
+      throw new EmbeddingError(
+        'unsupported',
+        `Single rows of ${role.name} cannot be fetched, because it is stored ${compressed ? 'compressed' : role.conversion}: ` +
+          `use residency "memory".`,
+      );
+    }
+    const layout = new RowLayout(role.segments, role.rows);
+    const cache = new RowCache(this.#options.cacheBytes ?? kCacheBytes);
+    return {
+      index,
+      role,
+      layout,
+      cache,
+      fetcher: new RowFetcher(layout, cache, source, this.#closed.signal),
+    };
+  }
+
+  /** Calls `use` with a table of the rows of `ids`, and the place in it of each id. */
+  async #withRows<T>(
+    { index, role, layout, fetcher }: Rows,
+    ids: Uint32Array,
+    use: (table: EmbeddingTable, places: Uint32Array) => T,
+  ): Promise<T> {
+    const placeOf = new Map<number, number>();
+    for (const id of ids) if (!placeOf.has(id)) placeOf.set(id, placeOf.size);
+    const rows = await fetcher.rows(placeOf.keys());
+    this.#closed.signal.throwIfAborted();
+    const { core, opener } = this.#opened;
+    // A table of no rows cannot be, but nothing may be asked for.
+    const count = Math.max(rows.length, 1);
+    const handle = core.require(opener.allocateRows(index, count, core.isa));
+    const planes = handle.planes() as { address: number }[];
+    const table = new EmbeddingTable(core, handle, { rows: count, cols: role.cols, dtype: role.dtype });
+    try {
+      rows.forEach((row, place) => {
+        let at = 0;
+        layout.planeBytes.forEach((bytes, plane) => {
+          core.memory.write(planes[plane]!.address + place * bytes, row.subarray(at, (at += bytes)));
+        });
+      });
+      return use(
+        table,
+        ids.map((id) => placeOf.get(id)!),
+      );
+    } finally {
+      table.dispose();
+    }
+  }
+
+  async #needWhole(call: string): Promise<Residency> {
+    if (this.#options.whole === 'load') {
+      this.#whole ??= this.#loadWhole(this.#closed.signal);
+      try {
+        return await this.#whole;
+      } catch (error) {
+        this.#whole = undefined; // the next call tries again
+        throw error;
+      }
+    }
+    throw new EmbeddingError(
+      'remote',
+      `${call} needs all ${this.#head.role.rows} rows (${this.#head.role.bytes} bytes): give it \`ids\`, load the ` +
+        `model with residency "memory", or with remote: { whole: "load" }.`,
+    );
+  }
+}
