@@ -28,6 +28,11 @@ list(FILTER SHARED_SOURCES EXCLUDE REGEX "/src/kernels/")
 add_library(shared OBJECT ${SHARED_SOURCES})
 target_compile_options(shared PRIVATE ${COMPILE_FLAGS} -msimd128)
 
+# What is not a loop over weights is built for size: a page downloads it, and a header is read once. So is the scalar
+# reference, which serves tests and formats' definitions; the SIMD kernels do the work.
+file(GLOB SMALL_SOURCES CONFIGURE_DEPENDS src/core/*.cpp src/containers/*.cpp src/model/*.cpp src/tools/*.cpp)
+set_source_files_properties(${SMALL_SOURCES} ${BINDING_SOURCES} src/kernels/scalar.cpp PROPERTIES COMPILE_OPTIONS -Oz)
+
 function(add_module name)
   cmake_parse_arguments(MODULE "" "" "WITHOUT;COMPILE;LINK" ${ARGN})
   set(kernels ${CORE_SOURCES})
