@@ -12,16 +12,16 @@ namespace id2vec {
 namespace {
 
 constexpr size_t kMostDigits = 1000;
-constexpr int64_t kLargestExponent = 100'000;   // written ones beyond are as good as this one
+constexpr int64_t kLargestExponent = 100'000;  // written ones beyond are as good as this one
 
 // ± digits · 10^exponent
 struct Decimal {
   bool negative = false;
-  std::string_view text;      // where the digits stand, a point among them
-  uint64_t digits = 0;        // the first 19 significant ones
-  int kept = 0;               // how many those are
-  int dropped = 0;            // significant digits behind them
-  int64_t exponent = 0;       // of `digits`, had none been dropped: of all digits as one integer
+  std::string_view text;  // where the digits stand, a point among them
+  uint64_t digits = 0;    // the first 19 significant ones
+  int kept = 0;           // how many those are
+  int dropped = 0;        // significant digits behind them
+  int64_t exponent = 0;   // of `digits`, had none been dropped: of all digits as one integer
 };
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -73,7 +73,8 @@ std::optional<Decimal> parse_decimal_parts(std::string_view text) {
 // An integer ≥ 0 of any size, low word first.
 class BigInteger {
  public:
-  explicit BigInteger(uint64_t value) : words_{static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)} {}
+  explicit BigInteger(uint64_t value)
+      : words_{static_cast<uint32_t>(value), static_cast<uint32_t>(value >> 32)} {}
 
   void multiply_add(uint32_t factor, uint32_t addend) {
     uint64_t carry = addend;
@@ -90,7 +91,8 @@ class BigInteger {
   // −1, 0 or 1 as this is smaller than, equal to or larger than the other.
   int compare(const BigInteger& other) const {
     for (size_t i = std::max(words_.size(), other.words_.size()); i-- > 0;) {
-      const uint32_t mine = i < words_.size() ? words_[i] : 0, theirs = i < other.words_.size() ? other.words_[i] : 0;
+      const uint32_t mine = i < words_.size() ? words_[i] : 0,
+                     theirs = i < other.words_.size() ? other.words_[i] : 0;
       if (mine != theirs) return mine < theirs ? -1 : 1;
     }
     return 0;
@@ -154,8 +156,10 @@ constexpr int64_t kExactPower = 22;
 double approximate(const Decimal& decimal) {
   double value = static_cast<double>(decimal.digits);
   int64_t exponent = std::clamp<int64_t>(decimal.exponent + decimal.dropped, -400, 400);
-  for (; exponent > 0; exponent -= std::min(exponent, kExactPower)) value *= kPowers[std::min(exponent, kExactPower)];
-  for (; exponent < 0; exponent += std::min(-exponent, kExactPower)) value /= kPowers[std::min(-exponent, kExactPower)];
+  for (; exponent > 0; exponent -= std::min(exponent, kExactPower))
+    value *= kPowers[std::min(exponent, kExactPower)];
+  for (; exponent < 0; exponent += std::min(-exponent, kExactPower))
+    value /= kPowers[std::min(-exponent, kExactPower)];
   return value;
 }
 
