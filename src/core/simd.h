@@ -8,6 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 
+// For the bodies of inner loops, lambdas included: a call would send every vector through memory. (Natively, where
+// the code is tested and not timed, the compiler may do as it likes: that takes half the time.)
+#ifdef __wasm__
+#define ID2VEC_INLINE __attribute__((always_inline))
+#else
+#define ID2VEC_INLINE
+#endif
+
 namespace id2vec {
 
 inline const void* unknown_origin(const void* address) {
@@ -68,10 +76,20 @@ inline v128_t signed_byte_to_f32x4(v128_t words, size_t index) {
   return wasm_f32x4_convert_i32x4(wasm_i32x4_shr(wasm_i32x4_shl(words, uint32_t(24 - 8 * index)), 24));
 }
 
-// F16 in the low halves of four 32-bit lanes (whose upper halves are 0) → float, exact for every encoding:
-// f16_to_float() of core/half.h, as significand · 2^(exponent − 25) with both factors exact. A shorter way is to
-// move the bits into a float's fields and to multiply by 2^112; but there subnormal numbers, the usual scales of
-// K-quants, become subnormal floats, and each of those costs the processor some hundred cycles.
+// F16 in the low halves of four 32-bit lanes → float, exact for every encoding: f16_to_float() of core/half.h.
+// The upper halves are 0.
+//
+// The usual way moves the bits into a float's fields and multiplies by 2^112, the difference of the biases. Then
+// subnormal numbers are subnormal floats in between, and each of those costs the processor some hundred cycles.
+inline v128_t usual_f16_to_f32x4(v128_t half_i32x4) {
+  const v128_t moved = wasm_v128_and(wasm_i32x4_shr(wasm_i32x4_shl(half_i32x4, 16), 3), pinned_i32x4<0x8fffe000>());
+  const v128_t value = wasm_f32x4_mul(moved, pinned_f32x4<0x1p112f>());
+  const v128_t special = wasm_u32x4_gt(wasm_v128_and(half_i32x4, pinned_i32x4<0x7fff>()), pinned_i32x4<0x7bff>());
+  return wasm_v128_or(value, wasm_v128_and(special, pinned_i32x4<0x7f800000>()));  // infinity, NaN
+}
+
+// The steady way computes significand · 2^(exponent − 25), both factors exact and neither subnormal: for numbers that
+// may well be subnormal, as the scales of K-quants are.
 inline v128_t f16_to_f32x4(v128_t half_i32x4) {
   const v128_t magnitude = wasm_v128_and(half_i32x4, pinned_i32x4<0x7fff>());
   const v128_t exponent = wasm_v128_and(half_i32x4, pinned_i32x4<0x7c00>());
@@ -84,16 +102,34 @@ inline v128_t f16_to_f32x4(v128_t half_i32x4) {
   return wasm_v128_or(value, wasm_v128_and(special, pinned_i32x4<0x7f800000>()));
 }
 
+// Whether one of eight F16 has exponent 0 (zero, subnormal) or 31 (infinity, NaN).
+inline bool f16x8_has_extremes(v128_t half_i16x8) {
+  const v128_t without_sign = wasm_i16x8_shl(half_i16x8, 1);  // the exponent begins at bit 11
+  const v128_t turned = wasm_i16x8_sub(without_sign, pinned_i32x4<0x08000800>());  // exponents 31 and 0 come last
+  return wasm_v128_any_true(wasm_u16x8_sub_sat(turned, pinned_i32x4<0xefffefff>()));
+}
+
+// For all others the bits move into a float's fields, and the exponent gets the difference of the biases. Lanes are
+// sign-extended.
+inline v128_t normal_f16_to_f32x4(v128_t half_i32x4) {
+  const v128_t moved = wasm_v128_and(wasm_i32x4_shl(half_i32x4, 13), pinned_i32x4<0x8fffe000>());
+  return wasm_i32x4_add(moved, pinned_i32x4<112u << 23>());
+}
+
 inline v128_t load_f16x4(const void* a, const void* b, const void* c, const void* d) {
   return f16_to_f32x4(load_shorts(a, b, c, d));
+}
+inline v128_t load_usual_f16x4(const void* a, const void* b, const void* c, const void* d) {
+  return usual_f16_to_f32x4(load_shorts(a, b, c, d));
 }
 
 // E8M0 in four 32-bit lanes → half of it as a float, 2^(x − 128): e8m0_half_to_float() of core/half.h. 2^-128 and
 // 2^-127 are made from 2^-126, the least power that has an exponent field of its own.
 inline v128_t e8m0_half_to_f32x4(v128_t exponent_i32x4) {
-  const v128_t two = wasm_i32x4_splat(2);
-  const v128_t normal = wasm_i32x4_shl(wasm_i32x4_sub(wasm_i32x4_max(exponent_i32x4, two), wasm_i32x4_splat(1)), 23);
-  const v128_t below = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_min(exponent_i32x4, two), wasm_i32x4_splat(125)), 23);
+  const v128_t two = pinned_i32x4<2>();
+  // (x − 1) << 23 is 2^(x − 128), with at least 2 for x; what was below 2 comes as a factor.
+  const v128_t normal = wasm_i32x4_shl(wasm_i32x4_sub(wasm_i32x4_max(exponent_i32x4, two), pinned_i32x4<1>()), 23);
+  const v128_t below = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_min(exponent_i32x4, two), pinned_i32x4<125>()), 23);
   return wasm_f32x4_mul(normal, below);
 }
 

@@ -18,7 +18,10 @@ struct BF16 {
 
   static constexpr float value(const Block& block, size_t) { return bf16_to_float(block.bits); }
 
-  static v128_t load4(const Block* blocks) { return wasm_i32x4_shl(wasm_u32x4_load16x4(blocks), 16); }
+  static void load8(const Block* blocks, v128_t (&w_f32x4)[2]) {
+    w_f32x4[0] = wasm_i32x4_shl(wasm_u32x4_load16x4(blocks), 16);
+    w_f32x4[1] = wasm_i32x4_shl(wasm_u32x4_load16x4(blocks + 4), 16);
+  }
 };
 
 }  // namespace id2vec

@@ -17,7 +17,10 @@ struct F32 {
 
   static constexpr float value(const Block& block, size_t) { return block.value; }
 
-  static v128_t load4(const Block* blocks) { return wasm_v128_load(blocks); }
+  static void load8(const Block* blocks, v128_t (&w_f32x4)[2]) {
+    w_f32x4[0] = wasm_v128_load(blocks);
+    w_f32x4[1] = wasm_v128_load(blocks + 4);
+  }
 };
 
 }  // namespace id2vec

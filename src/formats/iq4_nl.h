@@ -27,13 +27,13 @@ struct IQ4_NL {
   static constexpr Affine affine(const Block& block, size_t) { return {f16_to_float(block.scale), 0}; }
   static constexpr float value(const Block& block, size_t i) { return group_value<IQ4_NL>(block, i); }
 
-  static constexpr int32_t kZero = 0;
+  static constexpr int32_t kZero = 127;
   static void raw(const Block& block, size_t, v128_t (&raw_i8x16)[2]) {
     split_nibbles(wasm_v128_load(block.q), raw_i8x16);
-    for (v128_t& nibbles : raw_i8x16) nibbles = levels_of(kIq4Levels, nibbles);
+    for (v128_t& nibbles : raw_i8x16) nibbles = levels_of(kIq4Raised, nibbles);
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[1], v128_t (&)[1]) {
-    scale_f32x4[0] = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
+    scale_f32x4[0] = load_usual_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
   }
 };
 

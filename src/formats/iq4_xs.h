@@ -34,10 +34,10 @@ struct IQ4_XS {
   }
   static constexpr float value(const Block& block, size_t i) { return group_value<IQ4_XS>(block, i); }
 
-  static constexpr int32_t kZero = 0;
+  static constexpr int32_t kZero = 127;
   static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[2]) {
     split_nibbles(wasm_v128_load(block.q + 16 * group), raw_i8x16);
-    for (v128_t& nibbles : raw_i8x16) nibbles = levels_of(kIq4Levels, nibbles);
+    for (v128_t& nibbles : raw_i8x16) nibbles = levels_of(kIq4Raised, nibbles);
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[8], v128_t (&)[8]) {
     const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);

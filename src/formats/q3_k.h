@@ -40,8 +40,8 @@ struct Q3_K {
   static constexpr size_t kUnroll = 8;
   static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[1]) {
     const v128_t low = wasm_v128_load(block.low + group / 8 * 32 + group % 2 * 16);
-    const v128_t third = bits_of<1>(wasm_v128_load(block.high + group % 2 * 16), group / 2);
-    raw_i8x16[0] = wasm_v128_or(bits_of<2>(low, group % 8 / 2 * 2), wasm_i16x8_shl(third, 2));
+    const v128_t third = bits_moved<1, 2>(wasm_v128_load(block.high + group % 2 * 16), group / 2);
+    raw_i8x16[0] = wasm_v128_or(bits_of<2>(low, group % 8 / 2 * 2), third);
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[16], v128_t (&)[16]) {
     const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);

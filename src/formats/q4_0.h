@@ -30,7 +30,7 @@ struct Q4_0 {
     split_nibbles(wasm_v128_load(block.q), raw_i8x16);
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[1], v128_t (&)[1]) {
-    scale_f32x4[0] = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
+    scale_f32x4[0] = load_usual_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
   }
 };
 

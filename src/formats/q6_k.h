@@ -41,8 +41,9 @@ struct Q6_K {
     const size_t half = group / 8, quarter = group % 8 / 2, odd = group % 2;
     const uint8_t* low = block.low + 64 * half + 32 * (quarter % 2) + 16 * odd;
     const uint8_t* high = block.high + 32 * half + 16 * odd;
-    raw_i8x16[0] = wasm_v128_or(bits_of<4>(wasm_v128_load(low), quarter / 2 * 4),
-                                wasm_i16x8_shl(bits_of<2>(wasm_v128_load(high), quarter * 2), 4));
+    const v128_t low_4 = bits_of<4>(wasm_v128_load(low), quarter / 2 * 4);
+    const v128_t high_2 = bits_moved<2, 4>(wasm_v128_load(high), quarter * 2);
+    raw_i8x16[0] = wasm_v128_or(low_4, high_2);
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[16], v128_t (&)[16]) {
     const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);

@@ -32,7 +32,7 @@ struct Q8_0 {
     for (size_t i = 0; i < 4; ++i) w_i16x8[i] = wasm_i16x8_load8x8(block.q + 8 * i);
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[1], v128_t (&)[1]) {
-    scale_f32x4[0] = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
+    scale_f32x4[0] = load_usual_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
   }
 };
 

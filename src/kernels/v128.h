@@ -7,7 +7,7 @@
 // and a format joins in one of four ways, from fast to small:
 //
 //   PackedFormat          brings its quants as bytes (v128_packed.h): dot products in integers
-//   FloatFormat           brings four floats at a time (v128_float.h)
+//   FloatFormat           brings eight floats at a time (v128_float.h)
 //   PlanarFormat          is unpacked to floats, piece by piece (v128_planar.h)
 //   any other             is decoded through its value(), piece by piece
 #pragma once
@@ -54,7 +54,7 @@ struct Kernels<Isa, F> {
   // Calls body(Encoding) with the encoding of activations that a precision means for this format.
   template <class Body>
   static auto with_encoding(Precision precision, Body&& body) {
-    if constexpr (Isa::kDotI7 && !kSigned<F>) {
+    if constexpr (Isa::kDotI7 && kSixBits<F>) {
       if (precision == Precision::kFast) return body(Int8{});
     }
     return body(Int16{});

@@ -21,7 +21,7 @@ struct Quants<Isa, F, Int16> {
   Quants(const typename F::Block& block, size_t group) { widened<F>(block, group, w_i16x8); }
   v128_t dot(const uint8_t* a) const {
     v128_t sum;
-    unrolled<2 * kVectors<F>>([&]<size_t i>() {
+    unrolled<2 * kVectors<F>>([&]<size_t i>() ID2VEC_INLINE {
       const v128_t products = wasm_i32x4_dot_i16x8(w_i16x8[i], wasm_v128_load(a + 16 * i));
       sum = i == 0 ? products : wasm_i32x4_add(sum, products);
     });
@@ -37,7 +37,7 @@ struct Quants<Isa, F, Int8> {
   // 63 · 127 · 2 · 2 < 2^15: the products of four pairs fit 16 bits.
   v128_t dot(const uint8_t* a) const {
     v128_t sum;
-    unrolled<kVectors<F>>([&]<size_t i>() {
+    unrolled<kVectors<F>>([&]<size_t i>() ID2VEC_INLINE {
       const v128_t products = Isa::dot_i16x8(wasm_v128_load(a + 16 * i), raw_i8x16[i]);
       sum = i == 0 ? products : wasm_i16x8_add(sum, products);
     });
@@ -56,6 +56,23 @@ v128_t offset_of_raw(v128_t scale, v128_t offset) {
 template <class F>
 constexpr bool kOffsets = F::kHasOffset || F::kZero != 0;
 
+// Scales and offsets of four blocks.
+template <class F>
+struct BlockScales {
+  v128_t scale[kGroups<F>], offset[kGroups<F>];
+
+  explicit BlockScales(const typename F::Block* const (&blocks)[4]) { F::scales(blocks, scale, offset); }
+};
+
+// Those of eight or sixteen groups are better off in memory: as variables they would be spilled there one by one.
+template <class F>
+const BlockScales<F>* in_memory(const BlockScales<F>* scales) {
+#ifdef __wasm__
+  if constexpr (kGroups<F> > 1) asm("" : "+r"(scales) : : "memory");
+#endif
+  return scales;
+}
+
 // Four rows times one vector; lane r belongs to row r.
 template <class Isa, class F, class Encoding>
 v128_t dot_quad(const typename F::Block* const (&rows)[4], uint32_t cols, const uint8_t* tile) {
@@ -68,11 +85,11 @@ v128_t dot_quad(const typename F::Block* const (&rows)[4], uint32_t cols, const 
 
   for (size_t b = 0; b < layout.groups / kGroups<F>; ++b) {
     const typename F::Block* const blocks[4] = {rows[0] + b, rows[1] + b, rows[2] + b, rows[3] + b};
-    v128_t scale[kGroups<F>], offset[kGroups<F>];
-    F::scales(blocks, scale, offset);
-    for_each_group<F>(kGroups<F>, [&](size_t group) {
+    BlockScales<F> converted(blocks);
+    const auto& [scale, offset] = *in_memory(&converted);
+    for_each_group<F>(kGroups<F>, [&](size_t group) ID2VEC_INLINE {
       const v128_t product = wasm_f32x4_mul(scale[group], wasm_v128_load32_splat(scales++));
-      unrolled<4>([&]<size_t r>() {
+      unrolled<4>([&]<size_t r>() ID2VEC_INLINE {
         const Quants<Isa, F, Encoding> quants(*blocks[r], group);
         dot[r] = Isa::madd(wasm_f32x4_convert_i32x4(quants.dot(a)), broadcast<r>(product), dot[r]);
       });
@@ -127,11 +144,11 @@ struct TileDot {
   void add_row(const typename F::Block* blocks, size_t n_groups, size_t r, const float* scales, const float* a_sums,
                const uint8_t* a) {
     Sums row = sums[r];
-    for_each_group<F>(n_groups, [&](size_t group) {
+    for_each_group<F>(n_groups, [&](size_t group) ID2VEC_INLINE {
       const Quants<Isa, F, Encoding> quants(blocks[group / kGroups<F>], group % kGroups<F>);
       const v128_t product =
           wasm_f32x4_mul(wasm_v128_load32_splat(&scale[group][r]), wasm_v128_load(scales + kTile * group));
-      unrolled<kTile>([&]<size_t n>() {
+      unrolled<kTile>([&]<size_t n>() ID2VEC_INLINE {
         const v128_t exact = quants.dot(a + (kTile * group + n) * F::kGroupSize * Encoding::kBytes);
         row.dot[n] = Isa::madd(wasm_f32x4_convert_i32x4(exact), broadcast<n>(product), row.dot[n]);
       });

@@ -1,5 +1,5 @@
 // Dot products of formats whose weights become floats: fused multiply-add, four rows times one vector or two rows
-// times four. A FloatFormat brings `load4(block)`, four weights from there on as f32x4; every other format is decoded
+// times four. A FloatFormat brings `load8(blocks, w)`, eight weights from there on as two f32x4; every other format is decoded
 // to floats piece by piece first.
 #pragma once
 
@@ -14,8 +14,8 @@
 namespace id2vec::v128 {
 
 template <class F>
-concept FloatFormat = Format<F> && F::kBlockSize == 1 && requires(const typename F::Block* block) {
-  { F::load4(block) } -> std::same_as<v128_t>;
+concept FloatFormat = Format<F> && F::kBlockSize == 1 && requires(const typename F::Block* blocks, v128_t (&w_f32x4)[2]) {
+  F::load8(blocks, w_f32x4);
 };
 
 // sums[r][n] += the products of row r and vector n, spread over the lanes. Vectors are `stride` floats apart.
@@ -23,19 +23,24 @@ template <class Isa, FloatFormat F, size_t kRows, size_t kVectors>
 void add_products(const typename F::Block* const (&rows)[kRows], const float* hidden, size_t stride, uint32_t cols,
                   v128_t (&sums)[kRows][kVectors]) {
   uint32_t i = 0;
-  for (; i + 4 <= cols; i += 4) {
-    v128_t w_f32x4[kRows];
-    unrolled<kRows>([&]<size_t r>() { w_f32x4[r] = F::load4(rows[r] + i); });
-    unrolled<kVectors>([&]<size_t n>() {
-      const v128_t h_f32x4 = wasm_v128_load(hidden + n * stride + i);
-      unrolled<kRows>([&]<size_t r>() { sums[r][n] = Isa::madd(w_f32x4[r], h_f32x4, sums[r][n]); });
+  for (; i + 8 <= cols; i += 8) {
+    v128_t w_f32x4[kRows][2];
+    unrolled<kRows>([&]<size_t r>() ID2VEC_INLINE { F::load8(rows[r] + i, w_f32x4[r]); });
+    unrolled<kVectors>([&]<size_t n>() ID2VEC_INLINE {
+      for (size_t half = 0; half < 2; ++half) {
+        const v128_t h_f32x4 = wasm_v128_load(hidden + n * stride + i + 4 * half);
+        unrolled<kRows>([&]<size_t r>() ID2VEC_INLINE {
+          sums[r][n] = Isa::madd(w_f32x4[r][half], h_f32x4, sums[r][n]);
+        });
+      }
     });
   }
   for (; i < cols; ++i) {
     for (size_t r = 0; r < kRows; ++r) {
       for (size_t n = 0; n < kVectors; ++n) {
-        const v128_t product = wasm_f32x4_splat(F::value(rows[r][i], 0) * hidden[n * stride + i]);
-        sums[r][n] = wasm_f32x4_add(sums[r][n], wasm_f32x4_replace_lane(wasm_f32x4_splat(0), 0, wasm_f32x4_extract_lane(product, 0)));
+        const v128_t zero = wasm_f32x4_splat(0);
+        const float product = F::value(rows[r][i], 0) * hidden[n * stride + i];
+        sums[r][n] = wasm_f32x4_add(sums[r][n], wasm_f32x4_replace_lane(zero, 0, product));
       }
     }
   }

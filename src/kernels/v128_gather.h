@@ -46,7 +46,12 @@ void unpack_row(const typename F::Block* blocks, uint32_t cols, float* out) {
     std::memcpy(out, blocks, cols * sizeof(float));
   } else {
     uint32_t i = 0;
-    for (; i + 4 <= cols; i += 4) wasm_v128_store(out + i, F::load4(blocks + i));
+    for (; i + 8 <= cols; i += 8) {
+      v128_t w_f32x4[2];
+      F::load8(blocks + i, w_f32x4);
+      wasm_v128_store(out + i, w_f32x4[0]);
+      wasm_v128_store(out + i + 4, w_f32x4[1]);
+    }
     for (; i < cols; ++i) out[i] = F::value(blocks[i], 0);
   }
 }

@@ -1,6 +1,6 @@
 // What the kernels ask of a format's SIMD part, and how they look at a group of its quants.
 //
-//   kZero                      raw quant = q + kZero; raw quants are 0 … 63, or any int8 (then kZero is 0)
+//   kZero                      raw quant = q + kZero, 0 … 255; or any int8 (then kZero is 0)
 //   raw(block, group, raw)     the raw quants of a group in their order, 16 to a vector (i8x16)
 //   scales(blocks, scale, offset)
 //                              scale and offset of every group of four blocks: lane r of scale[group] is that of
@@ -24,23 +24,28 @@ constexpr size_t kGroups = F::kBlockSize / F::kGroupSize;
 template <class F>
 constexpr bool kSigned = F::kQuantMin + F::kZero < 0;
 
+// Small enough for the second operand of a relaxed dot product, and for four products in 16 bits.
 template <class F>
-concept PackedFormat = GroupFormat<F> && requires { F::kZero; } &&
-                       (kSigned<F> ? F::kZero == 0 : F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 63);
+constexpr bool kSixBits = F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 63;
+
+template <class F>
+concept PackedFormat =
+    GroupFormat<F> && requires { F::kZero; } &&
+    (kSigned<F> ? F::kZero == 0 : F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 255);
 
 // f.operator()<0>(), … <n − 1>(): a loop whose index is a constant.
 template <size_t n, class Body>
-inline void unrolled(Body&& body) {
-  [&]<size_t... i>(std::index_sequence<i...>) { (body.template operator()<i>(), ...); }(std::make_index_sequence<n>{});
+ID2VEC_INLINE inline void unrolled(Body&& body) {
+  [&]<size_t... i>(std::index_sequence<i...>) ID2VEC_INLINE { (body.template operator()<i>(), ...); }(std::make_index_sequence<n>{});
 }
 
 // body(group) for 0 … n − 1; within a run of kUnroll groups the compiler knows which one it is.
 template <class F, class Body>
-inline void for_each_group(size_t n, Body&& body) {
+ID2VEC_INLINE inline void for_each_group(size_t n, Body&& body) {
   if constexpr (requires { F::kUnroll; }) {
     for (size_t first = 0; first < n; first += F::kUnroll) {
       const size_t whole = first / F::kUnroll * F::kUnroll;
-      unrolled<F::kUnroll>([&]<size_t i>() { body(whole + i); });
+      unrolled<F::kUnroll>([&]<size_t i>() ID2VEC_INLINE { body(whole + i); });
     }
   } else {
     for (size_t group = 0; group < n; ++group) body(group);
@@ -61,7 +66,7 @@ inline void widened(const typename F::Block& block, size_t group, v128_t (&w_i16
   } else {
     v128_t raw[kVectors<F>];
     F::raw(block, group, raw);
-    unrolled<kVectors<F>>([&]<size_t i>() {
+    unrolled<kVectors<F>>([&]<size_t i>() ID2VEC_INLINE {
       if constexpr (kOrder<F> == Order::kHalves) {
         w_i16x8[2 * i] = wasm_i16x8_extend_low_i8x16(raw[i]);
         w_i16x8[2 * i + 1] = wasm_i16x8_extend_high_i8x16(raw[i]);
