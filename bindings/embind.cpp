@@ -20,6 +20,10 @@
 #include "formats/catalog.h"
 #include "kernels/kernels.h"
 #include "model/model.h"
+#include "border.h"
+#include "model/architectures.h"
+#include "model/memory_bill.h"
+#include "stages.h"
 #include "table/table.h"
 
 namespace id2vec {
@@ -27,22 +31,8 @@ namespace {
 
 using emscripten::val;
 
-Status last_failure;
-
-// The code as JavaScript gets it; the message waits in last_failure.
-int report(Status status) {
-  const int code = static_cast<int>(status.code());
-  if (code != 0) last_failure = std::move(status);
-  return code;
-}
-
 std::string error_code() { return std::string(code_name(last_failure.code())); }
 std::string error_message() { return last_failure.message(); }
-
-template <class T>
-T* at(uintptr_t address) {
-  return reinterpret_cast<T*>(address);
-}
 
 // Plain objects for JavaScript -------------------------------------------------------------------------------
 
@@ -137,50 +127,43 @@ val role_to_js(const Role& role) {
   return object;
 }
 
-std::string_view positions_name(Positions positions) {
-  switch (positions) {
-    case Positions::kNone: return "none";
-    case Positions::kLearned: return "learned";
-    case Positions::kSinusoidalInterleaved: return "sinusoidal-interleaved";
-    case Positions::kSinusoidalHalves: return "sinusoidal-halves";
-  }
-  return "none";
-}
-
-std::string_view position_ids_name(PositionIds ids) {
-  switch (ids) {
-    case PositionIds::kSequential: return "sequential";
-    case PositionIds::kCumulativeMask: return "cumulative-mask";
-    case PositionIds::kSkipPadding: return "skip-padding";
-  }
-  return "sequential";
-}
-
-std::string_view norm_name(Norm norm) {
-  switch (norm) {
-    case Norm::kNone: return "none";
-    case Norm::kLayerNorm: return "layer-norm";
-    case Norm::kRmsNorm: return "rms-norm";
-  }
-  return "none";
-}
-
 val profile_to_js(const Profile& profile) {
   val object = val::object();
-  object.set("architecture", profile.architecture);
-  object.set("embeddingScale", profile.embedding_scale);
-  object.set("positions", text(positions_name(profile.positions)));
-  object.set("positionIds", text(position_ids_name(profile.position_ids)));
-  object.set("positionOffset", static_cast<double>(profile.position_offset));
-  object.set("norm", text(norm_name(profile.norm)));
-  object.set("normEpsilon", profile.norm_epsilon);
-  object.set("hiddenScale", profile.hidden_scale);
-  object.set("logitScale", profile.logit_scale);
-  object.set("softcap", profile.softcap);
-  object.set("paddingId", static_cast<double>(profile.padding_id));
-  object.set("bosId", static_cast<double>(profile.bos_id));
-  object.set("eosId", static_cast<double>(profile.eos_id));
-  object.set("vocabularySize", number(profile.vocabulary_size));
+  for (const ProfileEntry& entry : profile_entries(profile)) {
+    const std::string key(entry.key);
+    if (entry.is_text) object.set(key, text(entry.text));
+    else if (entry.is_flag) object.set(key, entry.number != 0);
+    else object.set(key, entry.number);
+  }
+  return object;
+}
+
+// null on failure.
+val memory_bill_to_js(double rows, double cols, double table_bytes, double head_bytes, double file_bytes) {
+  const Result<MemoryBill> bill = memory_bill({static_cast<uint64_t>(rows), static_cast<uint64_t>(cols),
+                                               static_cast<uint64_t>(table_bytes), static_cast<uint64_t>(head_bytes),
+                                               static_cast<uint64_t>(file_bytes)});
+  if (report(bill.status()) != 0) return val::null();
+  val object = val::object();
+  object.set("parameters", number(bill.value().parameters));
+  object.set("bytes", number(bill.value().bytes));
+  object.set("bitsPerWeight", bill.value().bits_per_weight);
+  object.set("shareOfFile", bill.value().share_of_file);
+  object.set("savedByTying", number(bill.value().saved_by_tying));
+  object.set("formats", array_of(bill.value().formats, [](const FormatCost& cost) {
+    val item = val::object();
+    item.set("format", text(cost.format));
+    item.set("bytes", number(cost.bytes));
+    return item;
+  }));
+  object.set("factorized", array_of(bill.value().factorized, [](const FactorCost& cost) {
+    val item = val::object();
+    item.set("rank", number(cost.rank));
+    item.set("parameters", number(cost.parameters));
+    item.set("bytes", number(cost.bytes));
+    return item;
+  }));
+  object.set("breakEvenRank", number(bill.value().break_even_rank));
   return object;
 }
 
@@ -282,6 +265,20 @@ class Opener {
                                  {at<const uint8_t>(address), count}, table.plane(0).data());
   }
 
+  // The caller's word on a value of the profile; another architecture changes them all.
+  int override_number(const std::string& key, double value) {
+    return report(override_profile(plan_.profile, key, value));
+  }
+  int override_text(const std::string& key, const std::string& value) {
+    if (key == "architecture") use_architecture(value);
+    return report(override_profile(plan_.profile, key, std::string_view(value)));
+  }
+
+  // What the model does around its tables; both have to outlive it.
+  std::unique_ptr<Stages> stages(const Table& embedding, const Table& head) const {
+    return std::make_unique<Stages>(plan_.profile, embedding, head);
+  }
+
   // Takes the vocabulary out of the directory; null where the file has none.
   std::unique_ptr<Vocabulary> take_vocabulary() {
     if (plan_.directory.vocabulary.size() == 0) return nullptr;
@@ -298,6 +295,15 @@ class Opener {
     Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
     if (report(table.status()) != 0) return nullptr;
     return std::move(table.value());
+  }
+
+  void use_architecture(std::string_view name) {
+    const Role* projection = plan_.find("projection");
+    const TableSpec& embedding = plan_.roles[0].source.spec;
+    const uint64_t hidden = projection != nullptr ? projection->source.spec.rows : embedding.cols;
+    plan_.profile = resolve_profile(plan_.directory, {.hidden = static_cast<uint32_t>(hidden),
+                                                      .tied = plan_.tying != ModelPlan::Tying::kUntied,
+                                                      .architecture = name});
   }
 
   template <class T>
@@ -448,6 +454,7 @@ EMSCRIPTEN_BINDINGS(id2vec) {
   function("relaxedDotIsRight", &relaxed_dot_is_right);
   function("formats", &formats);
   function("makeTable", &make_table);
+  function("memoryBill", &memory_bill_to_js);
 
   class_<Opener>("Opener")
       .constructor<std::string, std::string, std::string>()
@@ -465,6 +472,9 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("convert", &Opener::convert)
       .function("alreadyThere", &Opener::already_there)
       .function("allocateRows", &Opener::allocate_rows)
+      .function("overrideNumber", &Opener::override_number)
+      .function("overrideText", &Opener::override_text)
+      .function("stages", &Opener::stages)
       .function("takeVocabulary", &Opener::take_vocabulary);
 
   class_<Table>("Table")

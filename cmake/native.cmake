@@ -20,6 +20,7 @@ function(add_core name)
   add_library(${name} STATIC EXCLUDE_FROM_ALL ${CORE_SOURCES})
   target_compile_options(${name} PRIVATE -fno-exceptions)
   target_include_directories(${name} SYSTEM BEFORE PUBLIC ${CMAKE_SOURCE_DIR}/cmake/native ${SIMDE_FOLDER})
+  target_include_directories(${name} SYSTEM PRIVATE ${EIGEN_FOLDER})
 endfunction()
 
 add_core(id2vec)

@@ -3,6 +3,7 @@
 #
 #   build/wasm/id2vec.mjs, id2vec.d.mts              glue and its types
 #   build/wasm/id2vec.simd128.wasm, id2vec.relaxed.wasm
+#   build/wasm/id2vec.eigen.wasm                     what only `factorize` needs (see src/tools/symmetric_eigen.h)
 
 set(COMPILE_FLAGS -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
 
@@ -24,7 +25,7 @@ file(GLOB BINDING_SOURCES CONFIGURE_DEPENDS bindings/*.cpp)
 
 # Only the kernels and the binding know which module they are in; all else is compiled once for both.
 set(SHARED_SOURCES ${CORE_SOURCES})
-list(FILTER SHARED_SOURCES EXCLUDE REGEX "/src/kernels/")
+list(FILTER SHARED_SOURCES EXCLUDE REGEX "/src/kernels/|/src/tools/symmetric_eigen")
 add_library(shared OBJECT ${SHARED_SOURCES})
 target_compile_options(shared PRIVATE ${COMPILE_FLAGS} -msimd128)
 
@@ -49,6 +50,14 @@ endfunction()
 add_module(simd128 COMPILE -msimd128 WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/relaxed.cpp LINK ${TYPES_FLAG})
 add_module(relaxed COMPILE -msimd128 -mrelaxed-simd WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/simd128.cpp)
 
+# Eigen's solver is as large as the core, and only one command needs it.
+add_executable(eigen bindings/eigen/module.cpp src/tools/symmetric_eigen.cpp src/core/text.cpp)
+target_include_directories(eigen SYSTEM PRIVATE ${EIGEN_FOLDER})
+target_compile_options(eigen PRIVATE -fno-exceptions -fno-rtti -msimd128 -DNDEBUG)
+set_target_properties(eigen PROPERTIES OUTPUT_NAME id2vec.eigen SUFFIX .wasm)
+target_link_options(eigen PRIVATE -fno-exceptions -fno-rtti -msimd128 --no-entry -sSTANDALONE_WASM -sFILESYSTEM=0
+  -sINITIAL_MEMORY=1MB -sMAXIMUM_MEMORY=4GB -sALLOW_MEMORY_GROWTH -sMALLOC=emmalloc -sABORTING_MALLOC=0)
+
 set(MODULES ${CMAKE_BINARY_DIR}/modules)
 add_custom_target(package_files ALL
   COMMAND ${CMAKE_COMMAND} -E compare_files
@@ -57,6 +66,6 @@ add_custom_target(package_files ALL
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.d.mts id2vec.d.mts
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.simd128.wasm id2vec.simd128.wasm
   COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/relaxed/id2vec.simd128.wasm id2vec.relaxed.wasm
-  DEPENDS simd128 relaxed
+  DEPENDS simd128 relaxed eigen
   WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
   COMMENT "One glue for both modules" VERBATIM)

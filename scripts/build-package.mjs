@@ -13,7 +13,7 @@ import { printSizes } from './lib/sizes.mjs';
 
 const entries = { index: 'bindings/js/index.ts', cli: 'bindings/js/cli/main.ts' };
 const workers = { worker: 'bindings/js/worker.ts' };
-const wasmFiles = ['id2vec.simd128.wasm', 'id2vec.relaxed.wasm'];
+const wasmFiles = ['id2vec.simd128.wasm', 'id2vec.relaxed.wasm', 'id2vec.eigen.wasm'];
 
 /** Bundles those of the entries that exist; returns the chunks written. */
 async function bundle(candidates) {

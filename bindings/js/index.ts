@@ -5,13 +5,25 @@ export type { CachedFile, CacheOptions } from './cache/cache.js';
 export { openDirectory } from './directory.js';
 export type { Directory } from './directory.js';
 export { EmbeddingError } from './errors.js';
-export type { MemoryUse, ModelInfo, RemoteUse } from './info.js';
+export type { MemoryBill, MemoryUse, ModelInfo, RemoteUse } from './info.js';
 export { EmbeddingModel } from './model.js';
 export type { LoadOptions } from './model.js';
 export type { MetadataValue, Profile, Progress, TensorInfo } from './open.js';
 export type { RemoteOptions } from './residency/remote.js';
 export type { SourceOptions } from './sources/open.js';
 export type { ByteSource, SourceLike } from './sources/source.js';
+export type {
+  EmbedOptions,
+  HeadLogitsOptions,
+  HeadTopKOptions,
+  Metric,
+  NearestOptions,
+  Neighbours,
+  PerId,
+  Plane,
+  PoolOptions,
+  ScoreOptions,
+} from './stage_types.js';
 export { EmbeddingTable, HeapFloats } from './table.js';
 export type { TableOptions } from './table.js';
 export type { TokenList } from './tokens.js';

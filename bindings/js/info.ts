@@ -1,4 +1,5 @@
 /** What a model is, told from its headers. */
+import type { Core } from './core.js';
 import type { DirectoryData, Opened, Plan, Profile, Role, TensorInfo } from './open.js';
 import { sameLayout } from './load.js';
 
@@ -26,8 +27,30 @@ export interface ModelDescription {
   parameters: number;
   /** Of the embedding table, as stored. */
   bytes: number;
+  /** What the table costs: as it is, in every format, tied, factorized. */
+  memoryBill: MemoryBill;
   /** Where the file contradicts itself, in sentences. */
   warnings: string[];
+}
+
+/** What V · d weights cost. Bytes include scales and other block metadata. */
+export interface MemoryBill {
+  /** V · d. */
+  parameters: number;
+  /** Of the embedding, and of the head where it is a table of its own. */
+  bytes: number;
+  /** Of the embedding. */
+  bitsPerWeight: number;
+  /** Embedding and head in all bytes of the file's tensors, 0 to 1. */
+  shareOfFile: number;
+  /** Bytes that a head of its own costs, or would cost. */
+  savedByTying: number;
+  /** Bytes of the embedding in each format that its width allows. */
+  formats: { format: string; bytes: number }[];
+  /** E ≈ A · B of rank k: V · k + k · d weights, at the bits per weight of now. */
+  factorized: { rank: number; parameters: number; bytes: number }[];
+  /** The first rank that saves nothing. */
+  breakEvenRank: number;
 }
 
 /** Bytes in use. */
@@ -63,7 +86,7 @@ export interface ModelInfo extends ModelDescription {
   memory: MemoryUse;
 }
 
-export function describeModel(directory: DirectoryData, plan: Plan, tied: boolean): ModelDescription {
+export function describeModel({ core, directory }: Opened, plan: Plan, tied: boolean): ModelDescription {
   const embedding = plan.roles[0]!;
   const roles = plan.roles.map(({ role, name }) => [role, name] as const);
   if (tied && !plan.roles.some(({ role }) => role === 'head')) roles.push(['head', embedding.name]);
@@ -79,8 +102,15 @@ export function describeModel(directory: DirectoryData, plan: Plan, tied: boolea
     profile: plan.profile,
     parameters: embedding.rows * embedding.cols,
     bytes: embedding.bytes,
+    memoryBill: memoryBill(core, directory, embedding, tied ? undefined : plan.roles[roleIndex(plan, 'head')]),
     warnings: [...directory.skipped, ...plan.warnings],
   };
+}
+
+function memoryBill(core: Core, { tensors }: DirectoryData, table: Role, head: Role | undefined): MemoryBill {
+  const file = tensors.reduce((sum, { bytes }) => sum + bytes, 0);
+  const bill = core.functions.memoryBill(table.rows, table.cols, table.bytes, head?.bytes ?? 0, file);
+  return core.require(bill as MemoryBill | null);
 }
 
 /** Index of the role in the plan; −1 where no tensor plays it. */

@@ -47,6 +47,19 @@ export class Loader {
     return this.#table(handle, role);
   }
 
+  /** The bytes of a small tensor that is no table, as stored. */
+  async bytes(index: number): Promise<Uint8Array> {
+    const role = this.allRoles[index]!;
+    const all = new Uint8Array(role.bytes);
+    let at = 0;
+    for (const { file, offset, bytes } of role.segments) {
+      all.set(await this.opened.source(file).read(offset, offset + bytes, this.context), at);
+      at += bytes;
+    }
+    this.#report(at, role.role);
+    return all;
+  }
+
   /**
    * The head's table, or `embedding` itself if all bytes are the same: they are compared while they come in. From
    * the first byte that differs, the head gets memory of its own, whose beginning is known by then.

@@ -4,7 +4,7 @@ import type { ModelDescription, ModelInfo } from './info.js';
 import { Loader } from './load.js';
 import type { LoadContext } from './load.js';
 import { openModel } from './open.js';
-import type { Opened, OpenOptions, Plan, Profile } from './open.js';
+import type { Opened, OpenOptions, Plan } from './open.js';
 import { MemoryResidency } from './residency/memory.js';
 import type { Residency } from './residency/residency.js';
 import { RemoteResidency } from './residency/remote.js';
@@ -12,14 +12,24 @@ import type { RemoteOptions } from './residency/remote.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
 import type { SourceLike } from './sources/source.js';
+import { loadStages, loadStagesAlone, stageRoles } from './stage_loading.js';
+import type {
+  EmbedOptions,
+  HeadLogitsOptions,
+  HeadTopKOptions,
+  Metric,
+  NearestOptions,
+  Neighbours,
+  Plane,
+  PoolOptions,
+} from './stage_types.js';
+import type { ModelStages } from './stages.js';
 import type { EmbeddingTable } from './table.js';
 import { CoreTokens } from './tokens.js';
 import type { TokenList } from './tokens.js';
-import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
+import type { Ids, LookupOptions, Tensor, TopK } from './types.js';
 
 export interface LoadOptions extends OpenOptions, SourceOptions {
-  /** Overrides what is known of the architecture. */
-  profile?: Partial<Profile>;
   /**
    * Where the table lives: `memory` (the default) loads it; `remote` loads nothing but headers, and fetches the rows
    * that a call needs.
@@ -94,9 +104,8 @@ export class EmbeddingModel {
 
   static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
     const plan = opened.plan();
-    plan.profile = { ...plan.profile, ...options.profile };
     const residency = await makeResidency(opened, plan, options);
-    const description = describeModel(opened.directory, plan, residency.tied);
+    const description = describeModel(opened, plan, residency.tied);
     const vocabulary = opened.opener.takeVocabulary();
     const tokens = vocabulary === null ? undefined : new CoreTokens(opened.core, vocabulary);
     return new EmbeddingModel(description, residency, tokens);
@@ -131,19 +140,68 @@ export class EmbeddingModel {
   }
 
   /**
-   * The score of every id for each hidden vector: [N, d] → [N, V]; with `ids`, [N, ids.length].
-   * @throws {TypeError} where the last dimension is not d
+   * The model's whole input stage: what its first layer receives. Lookup, × scale, + token types, + positions, norm,
+   * projection, as far as the profile and the file have them: [N] → [N, width], [B, N] → [B, N, width].
+   * @throws {RangeError} for an id, position or token type outside its table
+   * @throws {EmbeddingError} `not-found` where the architecture adds something that the file does not hold
    */
-  async logits(hidden: Float32Array | Tensor, options: LogitsOptions = {}): Promise<Tensor> {
+  async embed(ids: Ids, options: EmbedOptions = {}): Promise<Tensor> {
+    return this.#alive().embed(ids, options);
+  }
+
+  /**
+   * The score of every id for each hidden vector, through the model's whole output stage: scale or projection, dot
+   * product, logit scale, softcap, bias. [N, d] → [N, V]; with `ids`, [N, ids.length]. Raw dot products are
+   * `head.logits`.
+   * @throws {TypeError} where the last dimension is not the width of the model's hidden vectors
+   */
+  async logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions = {}): Promise<Tensor> {
     return this.#alive().logits(hidden, options);
   }
 
   /**
-   * The k best ids of each hidden vector, best first. Ties go to the lower id; NaN never wins.
+   * The k best ids of each hidden vector, best first, scored like `logits`. Ties go to the lower id; NaN never wins.
+   * Rows beyond the tokenizer's last token do not compete, where the file tells its size.
    * @throws {RangeError} where k is not in [1, number of ids that compete]
    */
-  async topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions = {}): Promise<TopK> {
+  async topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions = {}): Promise<TopK> {
     return this.#alive().topK(hidden, k, options);
+  }
+
+  /**
+   * One vector per bag of ids, as an embedding bag makes it: a flat list is one bag (or several, with `offsets`), a
+   * batch one per row. Padding does not count; an empty bag gives zeros. → [bags, d]
+   */
+  async pool(ids: Ids, options: PoolOptions = {}): Promise<Tensor> {
+    return this.#stages('pool').pool(ids, options);
+  }
+
+  /**
+   * Gives `pool` weights by id: a / (a + frequency), which quietens common tokens (smooth inverse frequency). Without
+   * counts, frequencies are estimated from the order of the ids.
+   */
+  async weighByFrequency(a: number, counts?: ArrayLike<number>): Promise<void> {
+    this.#stages('weighByFrequency').setSmoothInverseFrequency(a, counts);
+  }
+
+  /** The k rows nearest to the row of an id, or to a vector of width d. */
+  async nearest(query: number | Float32Array, k: number, options: NearestOptions = {}): Promise<Neighbours> {
+    return this.#stages('nearest').nearest(query, k, options);
+  }
+
+  /** The k ids that complete an analogy: nearest, by cosine, to Σ positive − Σ negative of the unit rows. */
+  async analogy({ positive, negative }: { positive: Ids; negative: Ids }, k: number): Promise<Neighbours> {
+    return this.#stages('analogy').analogy(positive, negative, k);
+  }
+
+  /** How the rows of ids, or vectors of any width, stand to each other: [N, N]. */
+  async similarity(of: Ids | Tensor, metric: Metric = 'cosine'): Promise<Tensor> {
+    return this.#stages('similarity').similarity(await this.#vectors(of), metric);
+  }
+
+  /** The rows of ids, or vectors of any width, in the plane of their greatest variance: [N, 2]. */
+  async plane(of: Ids | Tensor): Promise<Plane> {
+    return this.#stages('plane').plane(await this.#vectors(of));
   }
 
   /** Frees the model's memory. Later calls reject with code `disposed`; disposing twice is harmless. */
@@ -161,6 +219,16 @@ export class EmbeddingModel {
     this.dispose();
   }
 
+  #stages(method: string): ModelStages {
+    const { stages, tables } = this.#alive();
+    if (tables !== undefined) return stages;
+    throw new EmbeddingError('unsupported', `${method} needs the rows in memory: load with residency "memory".`);
+  }
+
+  async #vectors(of: Ids | Tensor): Promise<Tensor> {
+    return 'dims' in of ? of : this.lookup(of);
+  }
+
   #alive(): Residency {
     if (this.#residency !== undefined) return this.#residency;
     throw new EmbeddingError('disposed', 'This model was disposed of: load it again.');
@@ -168,8 +236,10 @@ export class EmbeddingModel {
 }
 
 async function makeResidency(opened: Opened, plan: Plan, options: LoadOptions): Promise<Residency> {
-  const inMemory = async (context: LoadContext): Promise<Residency> =>
-    new MemoryResidency(...(await loadTables(opened, plan, context)));
+  const inMemory = async (context: LoadContext): Promise<Residency> => {
+    const { embedding, head, stages } = await loadTables(opened, plan, context);
+    return new MemoryResidency(embedding, head, stages);
+  };
   const { residency = 'memory', remote = {} } = options;
   if (residency === 'memory') return inMemory(options);
   if (residency !== 'remote') {
@@ -177,27 +247,32 @@ async function makeResidency(opened: Opened, plan: Plan, options: LoadOptions): 
   }
   // Whether two tensors that look alike are one would show only in all their bytes.
   const head = plan.tying === 'absent' || plan.tying === 'shared' ? 0 : roleIndex(plan, 'head');
-  return new RemoteResidency(opened, plan.roles, { embedding: 0, head }, remote, (signal) =>
-    inMemory({ signal }),
-  );
+  const roles = { embedding: 0, head };
+  const stages = await loadStagesAlone(opened, plan, new Loader(opened, plan.roles, stageRoles(plan), options), roles);
+  return new RemoteResidency(opened, plan.roles, roles, stages, remote, (signal) => inMemory({ signal }));
 }
 
-/** Embedding and head; twice the same where the model is tied. */
-async function loadTables(
-  opened: Opened,
-  plan: Plan,
-  options: LoadContext,
-): Promise<[embedding: EmbeddingTable, head: EmbeddingTable]> {
+interface Tables {
+  embedding: EmbeddingTable;
+  /** `embedding` itself where the model is tied. */
+  head: EmbeddingTable;
+  stages: ModelStages;
+}
+
+async function loadTables(opened: Opened, plan: Plan, options: LoadContext): Promise<Tables> {
   const head = roleIndex(plan, 'head');
   const hasHead = head >= 0 && (plan.tying === 'compare' || plan.tying === 'untied');
-  const loader = new Loader(opened, plan.roles, hasHead ? [0, head] : [0], options);
-  const embedding = await loader.load(0);
-  if (!hasHead) return [embedding, embedding];
+  const roles = [...(hasHead ? [0, head] : [0]), ...stageRoles(plan)];
+  const loader = new Loader(opened, plan.roles, roles, options);
+  const tables: EmbeddingTable[] = [await loader.load(0)];
+  const embedding = tables[0]!;
   try {
-    if (plan.tying === 'untied') return [embedding, await loader.load(head)];
-    return [embedding, await loader.loadUnlessEqual(head, embedding, plan.roles[0]!)];
+    if (hasHead && plan.tying === 'untied') tables.push(await loader.load(head));
+    else if (hasHead) tables.push(await loader.loadUnlessEqual(head, embedding, plan.roles[0]!));
+    const both = { embedding, head: tables.at(-1)! };
+    return { ...both, stages: await loadStages(opened, plan, loader, both) };
   } catch (error) {
-    embedding.dispose();
+    for (const table of tables) table.dispose();
     throw error;
   }
 }

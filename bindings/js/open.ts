@@ -25,6 +25,8 @@ export interface OpenOptions extends WasmOptions {
   tensor?: string;
   /** Name of the tensor that is the head. */
   head?: string;
+  /** Overrides what is known of the architecture; `architecture` itself chooses another family's rules. */
+  profile?: Partial<Profile>;
   signal?: AbortSignal;
   onProgress?: (progress: Progress) => void;
 }
@@ -74,9 +76,12 @@ export interface DirectoryData {
   metadata: [string, MetadataValue][];
 }
 
-/** What an architecture does around its table. */
+/** What an architecture does around its table. The core has one list of these; the names are its own. */
 export interface Profile {
+  /** As the file names it: `llama`, `gpt2`, … */
   architecture: string;
+  /** The family whose rules apply; empty where no family claims the name. */
+  family: string;
   /** × on the rows. */
   embeddingScale: number;
   positions: 'none' | 'learned' | 'sinusoidal-interleaved' | 'sinusoidal-halves';
@@ -85,18 +90,31 @@ export interface Profile {
   positionOffset: number;
   norm: 'none' | 'layer-norm' | 'rms-norm';
   normEpsilon: number;
+  /** The projection of a factorized embedding comes before positions and norm. */
+  projectionFirst: boolean;
+  /** The head goes through the embedding's own projection. */
+  headThroughProjection: boolean;
   /** × on the hidden vector before the head. */
   hiddenScale: number;
+  headActivation: 'none' | 'gelu' | 'gelu-tanh' | 'relu';
+  headNorm: 'none' | 'layer-norm' | 'rms-norm';
   /** × on the dot product. */
   logitScale: number;
   /** c in c · tanh(z / c); 0: none. */
   softcap: number;
+  /** × on the rows of a second, per-layer table. */
+  perLayerScale: number;
+  /** Static embeddings: unit length after pooling. */
+  normalize: boolean;
   /** −1: none. */
   paddingId: number;
   bosId: number;
   eosId: number;
+  unknownId: number;
   /** Tokens of the tokenizer; 0 where the file does not say. */
   vocabularySize: number;
+  /** What config.json says: 1, 0, or −1 where it is silent. */
+  tieWordEmbeddings: number;
 }
 
 export interface Plan {
@@ -133,9 +151,27 @@ export class Opened {
   }
 }
 
-/** Reads the headers and resolves roles; reads no weight. */
-export function openModel(source: Source, options: OpenOptions): Promise<Opened> {
-  return open(source, options, (opener) => opener.openModel());
+/** Reads the headers, resolves roles and applies the caller's profile; reads no weight. */
+export async function openModel(source: Source, options: OpenOptions): Promise<Opened> {
+  const opened = await open(source, options, (opener) => opener.openModel());
+  try {
+    overrideProfile(opened, options.profile ?? {});
+  } catch (error) {
+    opened.opener.delete();
+    throw error;
+  }
+  return opened;
+}
+
+/** @throws {TypeError} for a value that a profile does not have, or that is not of its kind */
+function overrideProfile({ core, opener }: Opened, { architecture, ...values }: Partial<Profile>): void {
+  if (architecture !== undefined) core.check(opener.overrideText('architecture', architecture));
+  for (const [key, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    const code =
+      typeof value === 'string' ? opener.overrideText(key, value) : opener.overrideNumber(key, Number(value));
+    core.check(code);
+  }
 }
 
 /** Reads the headers alone: also of files that hold no embedding table. */

@@ -59,6 +59,11 @@ export class EmbeddingTable {
     return new EmbeddingTable(core, handle, { rows, cols: dim, dtype });
   }
 
+  /** @internal For functions of the core that take a table. */
+  get handle(): TableHandle {
+    return this.#alive();
+  }
+
   /** The instruction set of its kernels: `scalar`, `simd128` or `relaxed`. */
   get isa(): string {
     return this.#alive().isa();

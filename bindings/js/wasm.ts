@@ -73,7 +73,8 @@ function fileOf(variant: 'relaxed' | 'simd128'): URL {
   }
 }
 
-async function compile(input: WasmInput): Promise<WebAssembly.Module> {
+/** @internal */
+export async function compile(input: WasmInput): Promise<WebAssembly.Module> {
   const module = await input;
   if (module instanceof WebAssembly.Module) return module;
   if (module instanceof Response) return compileResponse(module);

@@ -1,6 +1,6 @@
 # Debian packages. Sourced by scripts/setup.sh; docs/dependencies.md says what each is for.
 
-BUILD_PACKAGES=(cmake ninja-build clang-19 lld-19 llvm-19 python3)
+BUILD_PACKAGES=(cmake ninja-build clang-19 lld-19 llvm-19 python3 libeigen3-dev)
 TEST_PACKAGES=(libclang-rt-19-dev libgtest-dev libsimde-dev clang-format-19 clang-tidy-19
   chromium firefox-esr webkit2gtk-driver xvfb fonts-dejavu-core)
 

@@ -435,7 +435,7 @@ Profile resolve_profile(const Directory& directory, const ProfileFacts& facts) {
   // A factorized table (tools/factorize.h): A[ids] · B stands for the row, so everything else comes after it.
   if (directory.find(kFactorProjection)) {
     profile.projection_first = true;
-    profile.head_through_projection = true;
+    profile.head_through_projection = facts.tied;
   }
   return profile;
 }

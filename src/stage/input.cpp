@@ -48,7 +48,12 @@ Status check_call(const InputStage& stage, std::span<const uint32_t> ids, const 
   const size_t tokens = options.shape.tokens();
   ID2VEC_RETURN_IF_ERROR(check_length("ids", ids.size(), tokens, "the shape"));
   ID2VEC_RETURN_IF_ERROR(check_length("out", out.size(), tokens * embed_width(stage), "[ids, width]"));
-  ID2VEC_RETURN_IF_ERROR(check_below(ids, stage.embedding->spec().rows, "Id", "the vocabulary"));
+  if (options.rows.empty()) {
+    ID2VEC_RETURN_IF_ERROR(check_below(ids, stage.embedding->spec().rows, "Id", "the vocabulary"));
+  } else {
+    const size_t values = tokens * stage.embedding->spec().cols;
+    ID2VEC_RETURN_IF_ERROR(check_length("rows", options.rows.size(), values, "[ids, row width]"));
+  }
   if (const auto mask = options.positions.attention_mask; !mask.empty()) {
     ID2VEC_RETURN_IF_ERROR(check_length("attentionMask", mask.size(), tokens, "one per id"));
   }
@@ -137,7 +142,12 @@ Status embed_tile(Work& work, std::span<const uint32_t> ids, const EmbedOptions&
   const InputStage& stage = work.stage;
   const size_t row_width = stage.embedding->spec().cols, width = middle_width(profile, stage);
   const std::span<float> rows = stage.projection ? work.rows.first(count * row_width) : out;
-  ID2VEC_RETURN_IF_ERROR(stage.embedding->lookup(ids.subspan(first, count), rows));
+  if (options.rows.empty()) {
+    ID2VEC_RETURN_IF_ERROR(stage.embedding->lookup(ids.subspan(first, count), rows));
+  } else {
+    const auto given = options.rows.subspan(first * row_width, count * row_width);
+    std::copy(given.begin(), given.end(), rows.begin());
+  }
   if (profile.embedding_scale != 1) {
     const float scale = static_cast<float>(profile.embedding_scale);
     for (float& value : rows) value *= scale;

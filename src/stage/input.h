@@ -36,6 +36,8 @@ struct EmbedOptions {
   SequenceShape shape;
   PositionOptions positions{};
   std::span<const uint32_t> token_types{};   // [batch, length]; empty: all 0
+  // E[ids] where the caller has it already (rows that live elsewhere): [batch · length, r]; empty: read the table.
+  std::span<const float> rows{};
 };
 
 // Width of what embed() writes per token.

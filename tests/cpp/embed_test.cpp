@@ -298,6 +298,20 @@ TEST(Embed, ManyTokensEqualOneByOne) {
   }
 }
 
+// Rows that the caller fetched itself go through the same steps.
+TEST(Embed, GivenRowsStandForTheTable) {
+  const auto table = float_table(6, 4, kExample), elsewhere = float_table(6, 4, Floats(24));
+  const Profile profile = profile_of("transformer", 4);
+  const Ids ids = {3, 1};
+  Floats rows = row(kExample, 4, 3);
+  const Floats next = row(kExample, 4, 1);
+  rows.insert(rows.end(), next.begin(), next.end());
+  EXPECT_EQ(embed_all(profile, {.embedding = elsewhere.get()}, ids, {.shape = {}, .rows = rows}),
+            embed_all(profile, {.embedding = table.get()}, ids));
+  EXPECT_EQ(embed_status(profile, {.embedding = table.get()}, {3}, {.shape = {}, .rows = rows}).code(),
+            Code::kInvalidArgument);
+}
+
 TEST(Embed, RefusesBeforeItWrites) {
   const auto table = float_table(6, 4, kExample), positions = float_table(2, 4, {1, 1, 1, 1, 2, 2, 2, 2}),
              narrow = float_table(2, 3, {1, 1, 1, 1, 1, 1});

@@ -1,6 +1,8 @@
 import type { MemoryUse } from '../info.js';
+import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import type { ModelStages } from '../stages.js';
 import type { EmbeddingTable } from '../table.js';
-import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from '../types.js';
+import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
 import type { Residency } from './residency.js';
 
 /** @internal Rows in this thread's WebAssembly memory. */
@@ -10,6 +12,7 @@ export class MemoryResidency implements Residency {
   constructor(
     readonly embedding: EmbeddingTable,
     readonly head: EmbeddingTable,
+    readonly stages: ModelStages,
   ) {}
 
   get tables(): { embedding: EmbeddingTable; head: EmbeddingTable } {
@@ -33,15 +36,20 @@ export class MemoryResidency implements Residency {
     return this.embedding.lookup(ids, options);
   }
 
-  logits(hidden: Float32Array | Tensor, options: LogitsOptions): Tensor {
-    return this.head.logits(hidden, options);
+  embed(ids: Ids, options: EmbedOptions): Tensor {
+    return this.stages.embed(ids, options);
   }
 
-  topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): TopK {
-    return this.head.topK(hidden, k, options);
+  logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions): Tensor {
+    return this.stages.logits(hidden, options);
+  }
+
+  topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions): TopK {
+    return this.stages.topK(hidden, k, options);
   }
 
   dispose(): void {
+    this.stages.dispose();
     this.head.dispose();
     this.embedding.dispose();
   }

@@ -8,8 +8,10 @@ import type { MemoryUse, RemoteUse } from '../info.js';
 import type { Opened, Role } from '../open.js';
 import type { Residency } from './residency.js';
 import { InflatedSource } from '../sources/inflate.js';
+import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import type { ModelStages } from '../stages.js';
 import { EmbeddingTable } from '../table.js';
-import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from '../types.js';
+import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
 import { RowCache } from './row_cache.js';
 import { RowFetcher } from './row_fetcher.js';
 import { RowLayout } from './row_layout.js';
@@ -60,6 +62,7 @@ export class RemoteResidency implements Residency {
     opened: Opened,
     allRoles: readonly Role[],
     roles: RemoteRoles,
+    readonly stages: ModelStages,
     options: RemoteOptions,
     loadWhole: (signal: AbortSignal) => Promise<Residency>,
   ) {
@@ -104,32 +107,51 @@ export class RemoteResidency implements Residency {
     return { data, dims: [...checked.dims, this.#embedding.role.cols] };
   }
 
-  async logits(hidden: Float32Array | Tensor, options: LogitsOptions): Promise<Tensor> {
+  async embed(ids: Ids, options: EmbedOptions): Promise<Tensor> {
+    const rows = await this.lookup(ids, {});
+    return this.stages.embedRows(ids, rows.data, options);
+  }
+
+  async logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions): Promise<Tensor> {
     if (options.ids === undefined) return (await this.#needWhole('logits')).logits(hidden, options);
     const { ids } = checkIds(options.ids, this.#head.role.rows);
     return this.#withRows(this.#head, ids, (table, places) =>
-      table.logits(hidden, { ...options, ids: places }),
+      this.stages.withHead(table, inPlaces(ids, places), () =>
+        this.stages.logits(hidden, this.#placed(options, ids, places)),
+      ),
     );
   }
 
-  async topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): Promise<TopK> {
+  async topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions): Promise<TopK> {
     if (options.ids === undefined) return (await this.#needWhole('topK')).topK(hidden, k, options);
     const { rows } = this.#head.role;
-    const { limit = rows } = options;
+    const { limit = this.stages.tokenizerSize(rows) } = options;
     // Ties go to the lower id, so the places must be in the order of the ids.
     const ids = checkIds(options.ids, rows)
       .ids.filter((id) => id < limit)
       .sort();
     return this.#withRows(this.#head, ids, (table, places) => {
-      const top = table.topK(hidden, k, { ...options, ids: places, limit: undefined });
-      const idOf = new Map(Array.from(places, (place, i) => [place, ids[i]!]));
-      return { ...top, indices: top.indices.map((place) => idOf.get(place)!) };
+      const idsOfPlaces = inPlaces(ids, places);
+      const top = this.stages.withHead(table, idsOfPlaces, () =>
+        this.stages.topK(hidden, k, this.#placed(options, ids, places)),
+      );
+      return { ...top, indices: top.indices.map((place) => idsOfPlaces[place] ?? -1) };
     });
+  }
+
+  /** Options in terms of a small table: ids become the places of their rows. */
+  #placed<T extends HeadLogitsOptions>(options: T, ids: Uint32Array, places: Uint32Array): T {
+    const { rows } = this.#head.role;
+    const { limit = rows } = options;
+    const forbidden = new Set(options.forbid === undefined ? [] : checkIds(options.forbid, rows).ids);
+    const forbid = places.filter((_, i) => forbidden.has(ids[i]!) || ids[i]! >= limit);
+    return { ...options, ids: places, forbid: [...new Set(forbid)], limit: undefined };
   }
 
   dispose(): void {
     this.#closed.abort(new EmbeddingError('disposed', 'This model was disposed of: load it again.'));
     void this.#whole?.then((whole) => whole.dispose()).catch(() => undefined);
+    this.stages.dispose();
     this.#embedding.cache.clear();
     this.#head.cache.clear();
     this.#opened.opener.delete();
@@ -206,4 +228,11 @@ export class RemoteResidency implements Residency {
         `model with residency "memory", or with remote: { whole: "load" }.`,
     );
   }
+}
+
+/** The id of each place. */
+function inPlaces(ids: Uint32Array, places: Uint32Array): Uint32Array {
+  const out = new Uint32Array(places.reduce((most, place) => Math.max(most, place + 1), 0));
+  places.forEach((place, i) => (out[place] = ids[i]!));
+  return out;
 }

@@ -1,5 +1,7 @@
+import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import type { ModelStages } from '../stages.js';
 import type { EmbeddingTable } from '../table.js';
-import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from '../types.js';
+import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
 import type { MemoryUse, ModelInfo, RemoteUse } from '../info.js';
 
 /** @internal Where a model's rows live, and how they are reached. Arguments are checked by whoever reads them. */
@@ -13,8 +15,11 @@ export interface Residency {
   readonly memory: MemoryUse;
   /** Where the rows live in this thread. */
   readonly tables?: { embedding: EmbeddingTable; head: EmbeddingTable };
+  /** What surrounds the tables. */
+  readonly stages: ModelStages;
+  embed(ids: Ids, options: EmbedOptions): Tensor | Promise<Tensor>;
   lookup(ids: Ids, options: LookupOptions): Tensor | Promise<Tensor>;
-  logits(hidden: Float32Array | Tensor, options: LogitsOptions): Tensor | Promise<Tensor>;
-  topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): TopK | Promise<TopK>;
+  logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions): Tensor | Promise<Tensor>;
+  topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions): TopK | Promise<TopK>;
   dispose(): void;
 }

@@ -36,7 +36,7 @@ async function describe(source: Source, options: OpenOptions): Promise<ModelDesc
   try {
     const opened = await openModel(source, options);
     const plan = opened.plan();
-    return describeModel(opened.directory, plan, await isTied(opened, plan));
+    return describeModel(opened, plan, await isTied(opened, plan));
   } catch (error) {
     const asked = options.tensor !== undefined || options.head !== undefined;
     if (asked || !(error instanceof EmbeddingError) || !kTableless.includes(error.code)) throw error;
@@ -63,7 +63,21 @@ function showModel(model: ModelDescription): string {
     ...Object.entries(model.profile).map(([name, value]) => [`profile ${name}`, String(value)]),
     ...model.warnings.map((warning) => ['warning', warning]),
   ];
-  return `${alignColumns(facts)}\n\n${showTensors(model.tensors)}`;
+  return `${alignColumns(facts)}\n\n${showBill(model)}\n\n${showTensors(model.tensors)}`;
+}
+
+function showBill({ memoryBill: bill, dim }: ModelDescription): string {
+  const share = `${(bill.shareOfFile * 100).toFixed(1)} % of all tensors`;
+  const facts = [
+    ['bill', formatBytes(bill.bytes), share],
+    ['bits per weight', bill.bitsPerWeight.toFixed(2), ''],
+    ['saved by tying', formatBytes(bill.savedByTying), ''],
+    ...bill.factorized.map(({ rank, bytes, parameters }) => {
+      return [`as rank ${rank} of ${dim}`, formatBytes(bytes), `${formatCount(parameters)} parameters`];
+    }),
+    ...bill.formats.map(({ format, bytes }) => [`as ${format}`, formatBytes(bytes), '']),
+  ];
+  return alignColumns(facts, [1]);
 }
 
 function showDirectory({ container, tensors, warnings }: Tableless): string {

@@ -1,0 +1,109 @@
+/** Loads the small tensors that surround a table: positions, norms, projections, biases, mappings. */
+import { EmbeddingError } from './errors.js';
+import type { Loader } from './load.js';
+import type { Opened, Plan, Role } from './open.js';
+import { ModelStages } from './stages.js';
+import { EmbeddingTable } from './table.js';
+
+/** They stay tables, in the format of the file. */
+const kTables = ['positions', 'token_types', 'projection', 'head_projection'];
+/** They become floats. */
+const kVectors = [
+  'norm_weight',
+  'norm_bias',
+  'projection_bias',
+  'head_projection_bias',
+  'head_norm_weight',
+  'head_norm_bias',
+  'head_bias',
+  'weights',
+];
+const kMapping = 'mapping';
+
+/** Indices of the roles that the stages need. */
+export function stageRoles(plan: Plan): number[] {
+  const wanted = [...kTables, ...kVectors, kMapping];
+  return plan.roles.flatMap(({ role }, index) => (wanted.includes(role) ? [index] : []));
+}
+
+export async function loadStages(
+  opened: Opened,
+  plan: Plan,
+  loader: Loader,
+  tables: { embedding: EmbeddingTable; head: EmbeddingTable },
+): Promise<ModelStages> {
+  const { core } = opened;
+  const handle = core.require(opened.opener.stages(tables.embedding.handle, tables.head.handle));
+  const own: EmbeddingTable[] = [];
+  try {
+    for (const index of stageRoles(plan)) {
+      const role = plan.roles[index]!;
+      if (role.role === kMapping) {
+        giveMapping(core, handle, toRows(await loader.bytes(index), role));
+        continue;
+      }
+      const table = await loader.load(index);
+      own.push(table);
+      if (kTables.includes(role.role)) {
+        core.check(handle.setTable(role.role, table.handle));
+      } else {
+        core.check(handle.setVector(role.role, table.handle));
+        own.pop()!.dispose();
+      }
+    }
+    return new ModelStages(core, handle, plan.profile, { ...tables, own });
+  } catch (error) {
+    handle.delete();
+    for (const table of own) table.dispose();
+    throw error;
+  }
+}
+
+/** The same where the tables live elsewhere: tables of one row stand for them, for their shape alone. */
+export async function loadStagesAlone(
+  opened: Opened,
+  plan: Plan,
+  loader: Loader,
+  roles: { embedding: number; head: number },
+): Promise<ModelStages> {
+  const { core, opener } = opened;
+  const standIn = (index: number) => {
+    const { cols, dtype } = plan.roles[index]!;
+    return new EmbeddingTable(core, core.require(opener.allocateRows(index, 1, core.isa)), { rows: 1, cols, dtype });
+  };
+  const embedding = standIn(roles.embedding);
+  const head = standIn(roles.head);
+  const stages = await loadStages(opened, plan, loader, { embedding, head });
+  stages.own(embedding, head);
+  return stages;
+}
+
+function giveMapping(core: Opened['core'], handle: { setMapping(at: number, n: number): void }, rows: Uint32Array): void {
+  const address = core.memory.allocate(rows.byteLength);
+  core.memory.writeUint32s(address, rows);
+  handle.setMapping(address, rows.length);
+  core.memory.release(address);
+}
+
+/** Little-endian integers of any width as row numbers. */
+function toRows(bytes: Uint8Array, role: Role): Uint32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const readers: Record<string, [width: number, read: (at: number) => number]> = {
+    I64: [8, (at) => Number(view.getBigInt64(at, true))],
+    U64: [8, (at) => Number(view.getBigUint64(at, true))],
+    I32: [4, (at) => view.getInt32(at, true)],
+    U32: [4, (at) => view.getUint32(at, true)],
+    I16: [2, (at) => view.getInt16(at, true)],
+    U16: [2, (at) => view.getUint16(at, true)],
+  };
+  const reader = readers[role.dtype];
+  if (reader === undefined) {
+    throw new EmbeddingError('unsupported', `The mapping ${role.name} has dtype ${role.dtype}, which holds no row numbers.`);
+  }
+  const [width, read] = reader;
+  return Uint32Array.from({ length: bytes.length / width }, (_, i) => {
+    const row = read(i * width);
+    if (row >= 0 && row < 2 ** 32) return row;
+    throw new EmbeddingError('malformed', `The mapping ${role.name} sends id ${i} to row ${row}.`);
+  });
+}

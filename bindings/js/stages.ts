@@ -1,0 +1,470 @@
+/**
+ * What surrounds the tables of a model that lives in this thread's memory: embed, the output stage, pooling and
+ * geometry. Arguments are checked here; results are computed in pieces, so that a large call leaves the memory small.
+ */
+import type { Stages as StagesHandle } from '../../build/wasm/id2vec.mjs';
+import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from './arguments.js';
+import type { CheckedHidden, CheckedIds } from './arguments.js';
+import { withCall } from './call.js';
+import type { Core } from './core.js';
+import type { Profile } from './open.js';
+import { checkOneOf, checkPerId, checkSpecialId, checkWhole } from './stage_arguments.js';
+import type {
+  EmbedOptions,
+  HeadLogitsOptions,
+  HeadTopKOptions,
+  Metric,
+  Neighbours,
+  NearestOptions,
+  Plane,
+  PoolOptions,
+  ScoreOptions,
+} from './stage_types.js';
+import type { EmbeddingTable } from './table.js';
+import type { Ids, Tensor, TopK } from './types.js';
+
+const kPieceBytes = 4 << 20;
+/** But hidden vectors in no smaller pieces than this: kernels decode each row once for several of them. */
+const kHiddenAtOnce = 8;
+
+const kScores = ['logits', 'softmax', 'log-softmax'] as const;
+const kModes = ['mean', 'sum', 'max'] as const;
+const kMetrics = ['cosine', 'dot', 'euclidean'] as const;
+
+export class ModelStages {
+  /** Ids are 0 to this − 1: V, or the length of the mapping of a static embedding. */
+  readonly ids: number;
+  readonly #core: Core;
+  readonly #handle: StagesHandle;
+  readonly #profile: Profile;
+  readonly #vocabSize: number;
+  readonly #dim: number;
+  #headSize: number;
+  /** The head is a stand-in, whose ids are places. */
+  #standIn = false;
+  /** Tables of the stages alone. */
+  readonly #own: EmbeddingTable[];
+
+  /** Takes the handle and `own` over; `embedding` and `head` are the caller's and have to live as long. */
+  constructor(
+    core: Core,
+    handle: StagesHandle,
+    profile: Profile,
+    tables: { embedding: EmbeddingTable; head: EmbeddingTable; own: readonly EmbeddingTable[] },
+  ) {
+    this.#core = core;
+    this.#handle = handle;
+    this.#profile = profile;
+    this.#own = [...tables.own];
+    this.#vocabSize = tables.embedding.vocabSize;
+    this.#dim = tables.embedding.dim;
+    this.#headSize = tables.head.vocabSize;
+    this.ids = handle.ids();
+  }
+
+  /** Bytes of the tables that belong to the stages alone. */
+  get bytes(): number {
+    return this.#own.reduce((sum, table) => sum + table.bytes, 0);
+  }
+
+  /** Takes tables over that the stages use. */
+  own(...tables: EmbeddingTable[]): void {
+    this.#own.push(...tables);
+  }
+
+  embed(ids: Ids, options: EmbedOptions = {}): Tensor {
+    const checked = checkIds(ids, this.#vocabSize);
+    return this.#embed(checked, options, undefined);
+  }
+
+  /**
+   * Scores a table of a few rows instead of the head: ids are its places then, and `ids[place]` is the id that the row
+   * belongs to.
+   */
+  withHead<T>(table: EmbeddingTable, ids: Uint32Array, use: () => T): T {
+    const size = this.#headSize;
+    withCall(this.#core, [ids], [], (call) => this.#handle.useHead(table.handle, call.give(ids), ids.length));
+    this.#headSize = table.vocabSize;
+    this.#standIn = true;
+    try {
+      return use();
+    } finally {
+      this.#handle.useHead(null, 0, 0);
+      this.#headSize = size;
+      this.#standIn = false;
+    }
+  }
+
+  /** Tokens of the tokenizer; `rows` where the file does not tell. */
+  tokenizerSize(rows: number): number {
+    const size = this.#profile.vocabularySize;
+    return size > 0 ? Math.min(size, rows) : rows;
+  }
+
+  /** The same for rows that live elsewhere: `rows` = E[ids]. */
+  embedRows(ids: Ids, rows: Float32Array, options: EmbedOptions = {}): Tensor {
+    return this.#embed(checkIds(ids, 2 ** 32), options, rows);
+  }
+
+  #embed(checked: CheckedIds, options: EmbedOptions, rows: Float32Array | undefined): Tensor {
+    const { ids, dims } = checked;
+    const width = this.#handle.embedWidth();
+    const length = dims.at(-1)!;
+    const batch = dims.length === 1 ? 1 : dims[0]!;
+    const positions = checkPerId('positions', options.positions, Uint32Array);
+    const mask = checkPerId('attentionMask', options.attentionMask, Uint8Array);
+    const types = checkPerId('tokenTypeIds', options.tokenTypeIds, Uint32Array);
+    const past = checkWhole('positionOffset', options.positionOffset ?? 0);
+    const out = options.out ? checkOut(options.out, ids.length * width) : new Float32Array(ids.length * width);
+    const inPlace = this.#core.memory.addressOf(out);
+    const perSequence = positions !== undefined && positions.length === ids.length;
+    if (positions !== undefined && !perSequence && positions.length !== length) {
+      throw new TypeError(`positions has ${positions.length} values; it needs one per id, which are ${ids.length}`);
+    }
+    for (const [name, values] of [['attentionMask', mask] as const, ['tokenTypeIds', types] as const]) {
+      if (values === undefined || values.length === ids.length) continue;
+      throw new TypeError(`${name} has ${values.length} values; it needs one per id, which are ${ids.length}`);
+    }
+    const atOnce = inPlace === undefined ? pieces(length * width) : batch;
+    for (let first = 0; first < batch && ids.length > 0; first += atOnce) {
+      const count = Math.min(atOnce, batch - first);
+      const from = first * length;
+      const to = (first + count) * length;
+      const given = {
+        ids: ids.subarray(from, to),
+        positions: perSequence ? positions.subarray(from, to) : positions,
+        mask: mask?.subarray(from, to),
+        types: types?.subarray(from, to),
+        rows: rows?.subarray(from * this.#dim, to * this.#dim),
+      };
+      const bytes = inPlace === undefined ? (to - from) * width * 4 : 0;
+      withCall(this.#core, Object.values(given), [bytes], (call) => {
+        const target = inPlace ?? call.room(bytes);
+        const arguments_ = {
+          ids: call.give(given.ids),
+          batch: count,
+          length,
+          past,
+          positions: call.give(given.positions),
+          positionsLength: given.positions?.length ?? 0,
+          attentionMask: call.give(given.mask),
+          tokenTypes: call.give(given.types),
+          rows: call.give(given.rows),
+        };
+        this.#core.check(this.#handle.embed(arguments_, target));
+        if (inPlace === undefined) this.#core.memory.readFloats(target, (to - from) * width, out, from * width);
+      });
+    }
+    const data = inPlace === undefined ? out : this.#core.memory.floatsInPlace(inPlace, out.length);
+    return { data, dims: [...dims, width] };
+  }
+
+  logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions = {}): Tensor {
+    const checked = checkHidden(hidden, this.#handle.hiddenWidth());
+    const call = this.#headCall(options, options.limit ?? this.#headSize);
+    const width = call.allowed?.length ?? this.#headSize;
+    const length = checked.count * width;
+    const out = options.out ? checkOut(options.out, length) : new Float32Array(length);
+    const inPlace = this.#core.memory.addressOf(out);
+    const atOnce = inPlace === undefined ? Math.max(pieces(width), kHiddenAtOnce) : checked.count;
+    if (width > 0) {
+      this.#forHidden(checked, call, atOnce, inPlace === undefined ? [width * 4] : [], (given, first, [room]) => {
+        const target = inPlace ?? room!;
+        this.#core.check(this.#handle.logits(given, target));
+        if (inPlace === undefined) {
+          this.#core.memory.readFloats(target, given.count * width, out, first * width);
+        }
+      });
+    }
+    const data = inPlace === undefined ? out : this.#core.memory.floatsInPlace(inPlace, length);
+    return { data, dims: [...checked.dims, width] };
+  }
+
+  topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions = {}): TopK {
+    const checked = checkHidden(hidden, this.#handle.hiddenWidth());
+    const limit = options.limit ?? (this.#standIn ? this.#headSize : this.tokenizerSize(this.#headSize));
+    const call = this.#headCall(options, limit);
+    checkK(k, competing(call.allowed, call.forbidden, limit));
+    const values = new Float32Array(checked.count * k);
+    const indices = new Int32Array(checked.count * k);
+    const atOnce = Math.max(pieces(Math.max(k, this.#handle.hiddenWidth())), kHiddenAtOnce);
+    this.#forHidden(checked, call, atOnce, [k * 4, k * 4], (given, first, [valuesAt, indicesAt]) => {
+      this.#core.check(this.#handle.topK(given, k, valuesAt!, indicesAt!));
+      this.#core.memory.readFloats(valuesAt!, given.count * k, values, first * k);
+      this.#core.memory.readInt32s(indicesAt!, given.count * k, indices, first * k);
+    });
+    return { values, indices, dims: [...checked.dims, k] };
+  }
+
+  pool(ids: Ids, options: PoolOptions = {}): Tensor {
+    const checked = checkIds(ids, this.ids);
+    const bags = this.#bags(checked, options);
+    const mask = checkPerId('attentionMask', options.attentionMask, Uint8Array);
+    const weights = checkPerId('weights', options.weights, Float32Array);
+    const mode = checkOneOf('mode', options.mode ?? 'mean', kModes);
+    const dimensions = checkWhole('dimensions', options.dimensions ?? 0);
+    const width = dimensions || this.#dim;
+    const unknownByDefault = this.#profile.family === 'static' ? this.#profile.unknownId : -1;
+    const common = {
+      mode,
+      paddingId: checkSpecialId('paddingId', options.paddingId, this.#profile.paddingId),
+      unknownId: checkSpecialId('unknownId', options.unknownId, unknownByDefault),
+      dimensions,
+      normalize: options.normalize ?? this.#profile.normalize,
+    };
+    for (const [name, values] of [['attentionMask', mask] as const, ['weights', weights] as const]) {
+      if (values === undefined || values.length === checked.ids.length) continue;
+      throw new TypeError(`${name} has ${values.length} values; it needs one per id, which are ${checked.ids.length}`);
+    }
+    const out = options.out
+      ? checkOut(options.out, bags.count * width)
+      : new Float32Array(bags.count * width);
+    for (let first = 0; first < bags.count; first += kBagsAtOnce) {
+      const count = Math.min(kBagsAtOnce, bags.count - first);
+      const from = bags.start(first);
+      const to = bags.start(first + count);
+      const given = {
+        ids: checked.ids.subarray(from, to),
+        offsets: bags.offsets(first, count),
+        mask: mask?.subarray(from, to),
+        weights: weights?.subarray(from, to),
+      };
+      withCall(this.#core, Object.values(given), [count * width * 4], (call) => {
+        const target = call.room(count * width * 4);
+        const arguments_ = {
+          ids: call.give(given.ids),
+          idsLength: to - from,
+          offsets: call.give(given.offsets),
+          offsetsLength: given.offsets.length,
+          bagLength: 0,
+          attentionMask: call.give(given.mask),
+          sampleWeights: call.give(given.weights),
+          ...common,
+        };
+        this.#core.check(this.#handle.pool(arguments_, target));
+        this.#core.memory.readFloats(target, count * width, out, first * width);
+      });
+    }
+    return { data: out, dims: [bags.count, width] };
+  }
+
+  nearest(query: number | Float32Array, k: number, options: NearestOptions = {}): Neighbours {
+    const metric = checkOneOf('metric', options.metric ?? 'cosine', kMetrics);
+    const limit = options.limit ?? this.tokenizerSize(this.#vocabSize);
+    const vector = typeof query === 'number' ? this.#row(query) : checkHidden(query, this.#dim).data;
+    if (vector.length !== this.#dim) {
+      throw new TypeError(`the query has ${vector.length} values; it must be one vector of ${this.#dim}`);
+    }
+    const exclude = checkIds(options.exclude ?? (typeof query === 'number' ? [query] : []), this.#vocabSize).ids;
+    checkLimit(limit, this.#vocabSize);
+    checkK(k, competing(undefined, exclude, limit));
+    return this.#nearest(vector, k, metric, exclude, limit);
+  }
+
+  analogy(positive: Ids, negative: Ids, k: number): Neighbours {
+    const plus = checkIds(positive, this.#vocabSize).ids;
+    const minus = checkIds(negative, this.#vocabSize).ids;
+    const exclude = Uint32Array.of(...plus, ...minus);
+    const limit = this.tokenizerSize(this.#vocabSize);
+    checkK(k, competing(undefined, exclude, limit));
+    const target = new Float32Array(this.#dim);
+    withCall(this.#core, [plus, minus], [target.byteLength], (call) => {
+      const at = call.room(target.byteLength);
+      const code = this.#handle.analogyTarget(call.give(plus), plus.length, call.give(minus), minus.length, at);
+      this.#core.check(code);
+      this.#core.memory.readFloats(at, target.length, target, 0);
+    });
+    return this.#nearest(target, k, 0, exclude, limit);
+  }
+
+  similarity(vectors: Tensor, metric: Metric): Tensor {
+    const { data, count, width } = checkVectors(vectors);
+    const out = new Float32Array(count * count);
+    const which = checkOneOf('metric', metric, kMetrics);
+    withCall(this.#core, [data], [out.byteLength], (call) => {
+      const at = call.room(out.byteLength);
+      this.#core.check(this.#core.functions.similarity(call.give(data), count, width, which, at));
+      this.#core.memory.readFloats(at, out.length, out, 0);
+    });
+    return { data: out, dims: [count, count] };
+  }
+
+  plane(vectors: Tensor): Plane {
+    const { data, count, width } = checkVectors(vectors);
+    const out = new Float32Array(count * 2);
+    const explained = new Float32Array(2);
+    withCall(this.#core, [data], [out.byteLength, 8], (call) => {
+      const at = call.room(out.byteLength);
+      const sharesAt = call.room(8);
+      this.#core.check(this.#core.functions.principalPlane(call.give(data), count, width, at, sharesAt));
+      this.#core.memory.readFloats(at, out.length, out, 0);
+      this.#core.memory.readFloats(sharesAt, 2, explained, 0);
+    });
+    return { data: out, dims: [count, 2], explained: [explained[0]!, explained[1]!] };
+  }
+
+  /** Weights by id for pool(): a / (a + frequency); without counts, frequencies by rank (Zipf's law). */
+  setSmoothInverseFrequency(a: number, counts?: ArrayLike<number>): void {
+    if (counts !== undefined && counts.length !== this.ids) {
+      throw new TypeError(`counts has ${counts.length} values; it needs one per id, which are ${this.ids}`);
+    }
+    const given = counts === undefined ? undefined : Float64Array.from(counts);
+    withCall(this.#core, [given], [this.ids * 4], (call) => {
+      const at = call.room(this.ids * 4);
+      this.#core.check(this.#core.functions.sifWeights(call.give(given), this.ids, a, at));
+      this.#handle.setWeights(at, this.ids);
+    });
+  }
+
+  dispose(): void {
+    this.#handle.delete();
+    for (const table of this.#own) table.dispose();
+  }
+
+  #row(id: number): Float32Array {
+    const { ids } = checkIds([id], this.#vocabSize);
+    const row = new Float32Array(this.#dim);
+    // A mean over one id that nothing scales or leaves out would do, but the table itself is nearer.
+    withCall(this.#core, [ids], [row.byteLength], (call) => {
+      const at = call.room(row.byteLength);
+      this.#core.check(this.#handle.lookup(call.give(ids), 1, at));
+      this.#core.memory.readFloats(at, row.length, row, 0);
+    });
+    return row;
+  }
+
+  #nearest(vector: Float32Array, k: number, metric: number, exclude: Uint32Array, limit: number): Neighbours {
+    const values = new Float32Array(k);
+    const indices = new Int32Array(k);
+    withCall(this.#core, [vector, exclude], [k * 4, k * 4], (call) => {
+      const valuesAt = call.room(k * 4);
+      const indicesAt = call.room(k * 4);
+      const arguments_ = {
+        query: call.give(vector),
+        k,
+        metric,
+        exclude: call.give(exclude),
+        excludeLength: exclude.length,
+        limit,
+      };
+      this.#core.check(this.#handle.nearest(arguments_, valuesAt, indicesAt));
+      this.#core.memory.readFloats(valuesAt, k, values, 0);
+      this.#core.memory.readInt32s(indicesAt, k, indices, 0);
+    });
+    return { values, indices };
+  }
+
+  #headCall(options: HeadLogitsOptions & ScoreOptions, limit: number): HeadArguments {
+    checkLimit(limit, this.#headSize);
+    return {
+      allowed: options.ids === undefined ? undefined : checkIds(options.ids, this.#headSize).ids,
+      forbidden: options.forbid === undefined ? undefined : checkIds(options.forbid, this.#headSize).ids,
+      fast: checkPrecision(options.precision),
+      scores: checkOneOf('scores', options.scores ?? 'logits', kScores),
+      temperature: options.temperature ?? 1,
+      limit,
+    };
+  }
+
+  /** Calls `compute` for piece after piece of the hidden vectors, with rooms of `resultBytes` per vector. */
+  #forHidden(
+    hidden: CheckedHidden,
+    { allowed, forbidden, ...rest }: HeadArguments,
+    atOnce: number,
+    resultBytes: readonly number[],
+    compute: (call: HeadCall, first: number, rooms: number[]) => void,
+  ): void {
+    const width = this.#handle.hiddenWidth();
+    for (let first = 0; first < hidden.count; first += atOnce) {
+      const count = Math.min(atOnce, hidden.count - first);
+      const part = hidden.data.subarray(first * width, (first + count) * width);
+      const bytes = resultBytes.map((each) => each * count);
+      withCall(this.#core, [part, allowed, forbidden], bytes, (call) => {
+        const given = {
+          hidden: call.give(part),
+          count,
+          allowed: call.give(allowed),
+          allowedLength: allowed?.length ?? 0,
+          forbidden: call.give(forbidden),
+          forbiddenLength: forbidden?.length ?? 0,
+          ...rest,
+        };
+        compute(given, first, bytes.map((each) => call.room(each)));
+      });
+    }
+  }
+
+  #bags({ ids, dims }: CheckedIds, { offsets }: PoolOptions): Bags {
+    if (offsets === undefined) {
+      const length = dims.at(-1)!;
+      const count = dims.length === 1 ? 1 : dims[0]!;
+      return new Bags(Uint32Array.from({ length: count }, (_, b) => b * length), ids.length);
+    }
+    if (dims.length !== 1) throw new TypeError('offsets need a flat list of ids, not a batch');
+    const starts = checkPerId('offsets', offsets, Uint32Array)!;
+    starts.forEach((start, b) => {
+      const least = b === 0 ? 0 : starts[b - 1]!;
+      const most = b === 0 ? 0 : ids.length;
+      if (start >= least && start <= most) return;
+      throw new RangeError(`offset ${b} is ${start}; it must lie between ${least} and ${most}`);
+    });
+    return new Bags(starts, ids.length);
+  }
+}
+
+/** Pooled at a time. */
+const kBagsAtOnce = 1024;
+
+class Bags {
+  constructor(
+    private readonly starts: Uint32Array,
+    private readonly end: number,
+  ) {}
+  get count(): number {
+    return this.starts.length;
+  }
+  start(bag: number): number {
+    return this.starts[bag] ?? this.end;
+  }
+  /** Offsets of bags [first, first + count), counted from the first of them. */
+  offsets(first: number, count: number): Uint32Array {
+    return this.starts.slice(first, first + count).map((start) => start - this.start(first));
+  }
+}
+
+interface HeadArguments {
+  allowed: Uint32Array | undefined;
+  forbidden: Uint32Array | undefined;
+  fast: boolean;
+  scores: number;
+  temperature: number;
+  limit: number;
+}
+type HeadCall = Omit<HeadArguments, 'allowed' | 'forbidden'> & {
+  hidden: number;
+  count: number;
+  allowed: number;
+  allowedLength: number;
+  forbidden: number;
+  forbiddenLength: number;
+};
+
+/** How many runs of `width` floats make a piece. */
+function pieces(width: number): number {
+  return Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(width, 1))));
+}
+
+function competing(allowed: Uint32Array | undefined, forbidden: Uint32Array | undefined, limit: number): number {
+  const out = new Set(forbidden);
+  if (allowed !== undefined) return allowed.reduce((sum, id) => sum + (id < limit && !out.has(id) ? 1 : 0), 0);
+  let count = limit;
+  for (const id of out) if (id < limit) count--;
+  return count;
+}
+
+function checkVectors(vectors: Tensor): { data: Float32Array; count: number; width: number } {
+  const width = vectors?.dims?.at(-1);
+  if (width === undefined || width < 1) throw new TypeError('vectors must be { data: Float32Array, dims: […, width] }');
+  const { data, count } = checkHidden(vectors, width);
+  return { data, count, width };
+}

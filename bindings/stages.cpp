@@ -1,0 +1,247 @@
+#include "stages.h"
+
+#include <emscripten/bind.h>
+
+#include <numeric>
+
+#include "border.h"
+#include "core/text.h"
+#include "search/similarity.h"
+
+namespace id2vec {
+namespace {
+
+OutputOptions options_of(const HeadCall& call) {
+  return {.precision = call.fast ? Precision::kFast : Precision::kHigh,
+          .allowed = span_at<const uint32_t>(call.allowed, call.allowed_length),
+          .forbidden = span_at<const uint32_t>(call.forbidden, call.forbidden_length),
+          .limit = static_cast<uint64_t>(call.limit),
+          .temperature = call.temperature,
+          .scores = static_cast<Scores>(call.scores)};
+}
+
+// vectors [count, width] → out [count, count].
+int similarity(uintptr_t vectors, size_t count, size_t width, int metric, uintptr_t out) {
+  return report(similarity_matrix(span_at<const float>(vectors, count * width), width, static_cast<Metric>(metric),
+                                  span_at<float>(out, count * count)));
+}
+
+// vectors [count, width] → out [count, 2], explained [2].
+int plane(uintptr_t vectors, size_t count, size_t width, uintptr_t out, uintptr_t explained) {
+  return report(principal_plane(span_at<const float>(vectors, count * width), width, span_at<float>(out, count * 2),
+                                span_at<float>(explained, 2)));
+}
+
+// counts: double [count], or 0 to estimate frequencies from ranks; weights: float [count].
+int smooth_inverse_frequency(uintptr_t counts, size_t count, double a, uintptr_t weights) {
+  const auto to = span_at<float>(weights, count);
+  return report(counts == 0 ? sif_weights_by_rank(a, to) : sif_weights(span_at<const double>(counts, count), a, to));
+}
+
+}  // namespace
+
+Stages::Stages(const Profile& profile, const Table& embedding, const Table& head)
+    : profile_(profile), embedding_(&embedding), head_(&head) {}
+
+int Stages::set_table(const std::string& role, const Table* table) {
+  if (role == "positions") return positions_ = table, 0;
+  if (role == "token_types") return token_types_ = table, 0;
+  if (role == "projection") return projection_ = table, 0;
+  if (role == "head_projection") return head_projection_ = table, 0;
+  return report(fail(Code::kInvalidArgument, "No stage takes a table for the role ", quoted(role), "."));
+}
+
+std::vector<float>* Stages::vector_of(std::string_view role) {
+  if (role == "norm_weight") return &norm_weight_;
+  if (role == "norm_bias") return &norm_bias_;
+  if (role == "projection_bias") return &projection_bias_;
+  if (role == "head_projection_bias") return &head_projection_bias_;
+  if (role == "head_norm_weight") return &head_norm_weight_;
+  if (role == "head_norm_bias") return &head_norm_bias_;
+  if (role == "head_bias") return &head_bias_;
+  if (role == "weights") return &weights_;
+  return nullptr;
+}
+
+int Stages::set_vector(const std::string& role, const Table& table) {
+  std::vector<float>* to = vector_of(role);
+  if (to == nullptr) return report(fail(Code::kInvalidArgument, "No stage takes a vector for the role ", quoted(role), "."));
+  std::vector<uint32_t> ids(table.spec().rows);
+  std::iota(ids.begin(), ids.end(), 0u);
+  to->resize(ids.size() * table.spec().cols);
+  return report(table.lookup(ids, *to));
+}
+
+void Stages::set_weights(uintptr_t weights, size_t count) {
+  const auto from = span_at<const float>(weights, count);
+  weights_.assign(from.begin(), from.end());
+}
+
+void Stages::use_head(const Table* table, uintptr_t ids, size_t count) {
+  stand_in_ = table;
+  stand_in_bias_.clear();
+  if (head_bias_.empty()) return;
+  for (uint32_t id : span_at<const uint32_t>(ids, count)) {
+    stand_in_bias_.push_back(id < head_bias_.size() ? head_bias_[id] : 0.0f);
+  }
+}
+
+InputStage Stages::input() const {
+  return {.embedding = embedding_,
+          .positions = positions_,
+          .token_types = token_types_,
+          .norm = {norm_weight_, norm_bias_},
+          .projection = {.matrix = projection_, .bias = projection_bias_}};
+}
+
+OutputStage Stages::output() const {
+  OutputStage stage{.head = stand_in_ != nullptr ? stand_in_ : head_,
+                    .projection = {.matrix = head_projection_, .bias = head_projection_bias_},
+                    .norm = {head_norm_weight_, head_norm_bias_},
+                    .bias = stand_in_ != nullptr ? stand_in_bias_ : head_bias_};
+  if (profile_.head_through_projection) stage.projection = {.matrix = projection_, .transposed = true};
+  return stage;
+}
+
+int Stages::lookup(uintptr_t ids, size_t count, uintptr_t out) const {
+  return report(embedding_->lookup(span_at<const uint32_t>(ids, count),
+                                   span_at<float>(out, count * embedding_->spec().cols)));
+}
+
+int Stages::embed(const EmbedCall& call, uintptr_t out) const {
+  const InputStage stage = input();
+  const EmbedOptions options{
+      .shape = {call.batch, call.length},
+      .positions = {.past = static_cast<uint64_t>(call.past),
+                    .explicit_ids = span_at<const uint32_t>(call.positions, call.positions_length),
+                    .attention_mask = span_at<const uint8_t>(call.attention_mask, call.batch * call.length)},
+      .token_types = span_at<const uint32_t>(call.token_types, call.batch * call.length),
+      .rows = span_at<const float>(call.rows, call.batch * call.length * embedding_->spec().cols)};
+  const size_t tokens = options.shape.tokens();
+  return report(id2vec::embed(profile_, stage, span_at<const uint32_t>(call.ids, tokens), options,
+                              span_at<float>(out, tokens * id2vec::embed_width(stage))));
+}
+
+int Stages::logits(const HeadCall& call, uintptr_t out) const {
+  const OutputStage stage = output();
+  const size_t ids = call.allowed != 0 ? call.allowed_length : stage.head->spec().rows;
+  const auto hidden = span_at<const float>(call.hidden, call.count * id2vec::hidden_width(stage));
+  return report(head_logits(profile_, stage, hidden, options_of(call), span_at<float>(out, call.count * ids)));
+}
+
+int Stages::top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const {
+  const OutputStage stage = output();
+  const auto hidden = span_at<const float>(call.hidden, call.count * id2vec::hidden_width(stage));
+  return report(
+      head_top_k(profile_, stage, hidden, k, options_of(call), {at<float>(values), at<int32_t>(indices), nullptr}));
+}
+
+int Stages::pool(const PoolCall& call, uintptr_t out) const {
+  const PoolOptions options{
+      .mode = static_cast<PoolMode>(call.mode),
+      .offsets = span_at<const uint32_t>(call.offsets, call.offsets_length),
+      .bag_length = call.bag_length,
+      .attention_mask = span_at<const uint8_t>(call.attention_mask, call.ids_length),
+      .sample_weights = span_at<const float>(call.sample_weights, call.ids_length),
+      .padding_id = static_cast<int64_t>(call.padding_id),
+      .unknown_id = static_cast<int64_t>(call.unknown_id),
+      .mapping = mapping_,
+      .weights = weights_,
+      .dimensions = call.dimensions,
+      .normalize = call.normalize};
+  const auto ids = span_at<const uint32_t>(call.ids, call.ids_length);
+  const size_t values = bag_count(ids, options) * pool_width(*embedding_, options);
+  return report(id2vec::pool(*embedding_, ids, options, span_at<float>(out, values)));
+}
+
+int Stages::nearest(const NearestCall& call, uintptr_t values, uintptr_t indices) {
+  if (row_norms_.empty() && call.metric != static_cast<int>(Metric::kDot)) {
+    row_norms_.resize(embedding_->spec().rows);
+    if (const int code = report(row_norms(*embedding_, row_norms_)); code != 0) {
+      row_norms_.clear();
+      return code;
+    }
+  }
+  const NearestOptions options{.metric = static_cast<Metric>(call.metric),
+                               .exclude = span_at<const uint32_t>(call.exclude, call.exclude_length),
+                               .limit = static_cast<uint64_t>(call.limit)};
+  return report(id2vec::nearest(*embedding_, row_norms_, span_at<const float>(call.query, embedding_->spec().cols),
+                                call.k, options, {at<float>(values), at<int32_t>(indices), nullptr}));
+}
+
+int Stages::analogy_target(uintptr_t positive, size_t n_positive, uintptr_t negative, size_t n_negative,
+                           uintptr_t out) const {
+  return report(id2vec::analogy_target(*embedding_, span_at<const uint32_t>(positive, n_positive),
+                                       span_at<const uint32_t>(negative, n_negative),
+                                       span_at<float>(out, embedding_->spec().cols)));
+}
+
+EMSCRIPTEN_BINDINGS(id2vec_stages) {
+  using emscripten::allow_raw_pointers;
+  using emscripten::function;
+
+  emscripten::value_object<EmbedCall>("EmbedCall")
+      .field("ids", &EmbedCall::ids)
+      .field("batch", &EmbedCall::batch)
+      .field("length", &EmbedCall::length)
+      .field("past", &EmbedCall::past)
+      .field("positions", &EmbedCall::positions)
+      .field("positionsLength", &EmbedCall::positions_length)
+      .field("attentionMask", &EmbedCall::attention_mask)
+      .field("tokenTypes", &EmbedCall::token_types)
+      .field("rows", &EmbedCall::rows);
+  emscripten::value_object<HeadCall>("HeadCall")
+      .field("hidden", &HeadCall::hidden)
+      .field("count", &HeadCall::count)
+      .field("fast", &HeadCall::fast)
+      .field("allowed", &HeadCall::allowed)
+      .field("allowedLength", &HeadCall::allowed_length)
+      .field("forbidden", &HeadCall::forbidden)
+      .field("forbiddenLength", &HeadCall::forbidden_length)
+      .field("limit", &HeadCall::limit)
+      .field("temperature", &HeadCall::temperature)
+      .field("scores", &HeadCall::scores);
+  emscripten::value_object<PoolCall>("PoolCall")
+      .field("ids", &PoolCall::ids)
+      .field("idsLength", &PoolCall::ids_length)
+      .field("offsets", &PoolCall::offsets)
+      .field("offsetsLength", &PoolCall::offsets_length)
+      .field("bagLength", &PoolCall::bag_length)
+      .field("attentionMask", &PoolCall::attention_mask)
+      .field("sampleWeights", &PoolCall::sample_weights)
+      .field("mode", &PoolCall::mode)
+      .field("paddingId", &PoolCall::padding_id)
+      .field("unknownId", &PoolCall::unknown_id)
+      .field("dimensions", &PoolCall::dimensions)
+      .field("normalize", &PoolCall::normalize);
+  emscripten::value_object<NearestCall>("NearestCall")
+      .field("query", &NearestCall::query)
+      .field("k", &NearestCall::k)
+      .field("metric", &NearestCall::metric)
+      .field("exclude", &NearestCall::exclude)
+      .field("excludeLength", &NearestCall::exclude_length)
+      .field("limit", &NearestCall::limit);
+
+  emscripten::class_<Stages>("Stages")
+      .function("setTable", &Stages::set_table, allow_raw_pointers())
+      .function("setVector", &Stages::set_vector)
+      .function("setMapping", &Stages::set_mapping)
+      .function("setWeights", &Stages::set_weights)
+      .function("useHead", &Stages::use_head, allow_raw_pointers())
+      .function("embedWidth", &Stages::embed_width)
+      .function("hiddenWidth", &Stages::hidden_width)
+      .function("ids", &Stages::ids)
+      .function("lookup", &Stages::lookup)
+      .function("embed", &Stages::embed)
+      .function("logits", &Stages::logits)
+      .function("topK", &Stages::top_k)
+      .function("pool", &Stages::pool)
+      .function("nearest", &Stages::nearest)
+      .function("analogyTarget", &Stages::analogy_target);
+
+  function("similarity", &similarity);
+  function("principalPlane", &plane);
+  function("sifWeights", &smooth_inverse_frequency);
+}
+
+}  // namespace id2vec
