@@ -18,15 +18,14 @@ void append_number(std::string& out, uint64_t value) {
 }  // namespace
 
 void Piece::append_to(std::string& out) const {
-  switch (kind_) {
-    case Kind::kText:
-      out += text_;
+  switch (length_) {
+    case kTerminated: out += text_; return;
+    case kSigned:
+      if (static_cast<int64_t>(number_) < 0) out += '-';
+      append_number(out, static_cast<int64_t>(number_) < 0 ? 0 - number_ : number_);
       return;
-    case Kind::kNegative:
-      out += '-';
-      [[fallthrough]];
-    case Kind::kNumber:
-      append_number(out, magnitude_);
+    case kUnsigned: append_number(out, number_); return;
+    default: out.append(text_, length_);
   }
 }
 
@@ -36,9 +35,7 @@ std::string join(std::initializer_list<Piece> pieces) {
   return out;
 }
 
-Status fail_with(Code code, std::initializer_list<Piece> pieces) {
-  return Status(code, join(pieces));
-}
+Status fail_with(Code code, std::initializer_list<Piece> pieces) { return Status(code, join(pieces)); }
 
 std::string quoted(std::string_view name) {
   std::string out = "'";

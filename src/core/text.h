@@ -12,25 +12,27 @@
 
 namespace id2vec {
 
-// One part of a sentence: text or a number. Refers to its text, so it is used up within the call it is made
-// for.
+// One part of a sentence: text or a number. Refers to its text, so it is used up within the call it is made for.
+// Two words, because every error sentence builds an array of these.
 class Piece {
  public:
-  Piece(std::string_view text) : text_(text) {}
-  Piece(const std::string& text) : text_(text) {}
-  Piece(const char* text) : text_(text) {}
+  Piece(const char* literal) : text_(literal), length_(kTerminated) {}
+  Piece(std::string_view text) : text_(text.data()), length_(static_cast<uint32_t>(text.size())) {}
+  Piece(const std::string& text) : Piece(std::string_view(text)) {}
   template <std::integral T>
   Piece(T value)
-      : magnitude_(value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value)),
-        kind_(value < 0 ? Kind::kNegative : Kind::kNumber) {}
+      : number_(static_cast<uint64_t>(value)), length_(std::signed_integral<T> ? kSigned : kUnsigned) {}
 
   void append_to(std::string& out) const;
 
  private:
-  enum class Kind : uint8_t { kText, kNumber, kNegative };
-  std::string_view text_;
-  uint64_t magnitude_ = 0;
-  Kind kind_ = Kind::kText;
+  // Lengths that are none.
+  static constexpr uint32_t kTerminated = UINT32_MAX, kSigned = UINT32_MAX - 1, kUnsigned = UINT32_MAX - 2;
+  union {
+    const char* text_;
+    uint64_t number_;
+  };
+  uint32_t length_;
 };
 
 std::string join(std::initializer_list<Piece> pieces);
