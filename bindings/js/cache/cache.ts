@@ -42,6 +42,8 @@ export interface Meta {
   size: number;
   integrity?: string;
   used: number;
+  /** The server has no such file: a sibling that was asked for, and that a load without network can do without. */
+  missing?: boolean;
 }
 
 const kMeta = 'meta.json';
@@ -80,7 +82,7 @@ export class ModelCache {
     const files: CachedFile[] = [];
     for (const [key] of await this.#metas()) {
       const entry = await this.#load(key);
-      if (entry) files.push(describe(entry));
+      if (entry && !entry.meta.missing) files.push(describe(entry));
     }
     return files.sort((a, b) => b.lastUsed.getTime() - a.lastUsed.getTime());
   }
@@ -158,6 +160,14 @@ export class ModelCache {
     entry.meta.used = Date.now();
     if (integrity !== undefined) entry.meta.integrity = integrity;
     if (entry.extents.bytes() > 0) await this.#quietly((store) => this.#putMeta(store, entry));
+  }
+
+  /** @internal Notes that a sibling is not there. */
+  async noteMissing(url: string): Promise<void> {
+    const key = (await hexDigest(`${url} missing`)).slice(0, 32);
+    const entry = newEntry(key, url, {}, 0);
+    entry.meta.missing = true;
+    await this.#quietly((store) => this.#putMeta(store, entry));
   }
 
   /** @internal */

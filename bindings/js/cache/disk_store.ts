@@ -1,4 +1,4 @@
-import { nodeModule } from '../sources/node.js';
+import { nodeModule, nodeProcess } from '../sources/node.js';
 import type { BlockStore } from './store.js';
 
 type Fs = typeof import('node:fs/promises');
@@ -81,7 +81,7 @@ export class DiskStore implements BlockStore {
 async function defaultFolder(): Promise<string> {
   const { homedir } = await nodeModule<typeof import('node:os')>('node:os');
   const { join } = await nodeModule<typeof import('node:path')>('node:path');
-  const { env, platform } = process;
+  const { env, platform } = nodeProcess()!;
   if (env.ID2VEC_MODELS) return env.ID2VEC_MODELS;
   if (platform === 'darwin') return join(homedir(), 'Library', 'Caches', 'id2vec', 'models');
   if (platform === 'win32') {

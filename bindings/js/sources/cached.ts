@@ -4,7 +4,7 @@
  */
 import { EmbeddingError } from '../errors.js';
 import type { Entry, ModelCache } from '../cache/cache.js';
-import { checkRange, collect } from './checks.js';
+import { checkRange, collect, notFound } from './checks.js';
 import type { HttpSource } from './http.js';
 import type { Range, ReadOptions, Source, Traffic } from './source.js';
 import type { DigestOf } from './verified.js';
@@ -14,6 +14,8 @@ export interface CachedOptions {
   offline?: boolean;
   /** Digests of whole files; one names its entry, whatever the server says about versions. */
   digestOf?: DigestOf;
+  /** Beside the file that a model was opened by: that it is missing is worth to be remembered. */
+  isSibling?: boolean;
 }
 
 const kBlockBytes = 1 << 20;
@@ -98,7 +100,10 @@ export class CachedSource implements Source {
   sibling(name: string): Source {
     const inner = this.#inner.sibling(name);
     if (!('counters' in inner)) return inner;
-    const sibling = new CachedSource(inner as HttpSource, this.#cache, this.#options);
+    const sibling = new CachedSource(inner as HttpSource, this.#cache, {
+      ...this.#options,
+      isSibling: true,
+    });
     this.#siblings.push(sibling);
     return sibling;
   }
@@ -177,6 +182,7 @@ export class CachedSource implements Source {
     const { offline } = this.#options;
     const integrity = this.#options.digestOf?.(this.name);
     const known = await this.#cache.find(this.label, integrity);
+    if (known?.meta.missing && offline) throw notFound(this.label);
     if (known && (offline || integrity !== undefined)) return this.#use(known);
     if (offline) {
       throw new EmbeddingError(
@@ -188,8 +194,10 @@ export class CachedSource implements Source {
       const validators = await this.#inner.validators(signal);
       return await this.#use(await this.#cache.open(this.label, validators, validators.size!, integrity));
     } catch (error) {
-      if (known && isOutOfReach(error)) return this.#use(known);
-      throw error;
+      if (this.#options.isSibling && isAbsent(error)) await this.#cache.noteMissing(this.label);
+      if (!known || !isOutOfReach(error)) throw error;
+      if (known.meta.missing) throw notFound(this.label, error);
+      return this.#use(known);
     }
   }
 
@@ -205,6 +213,11 @@ export class CachedSource implements Source {
         `it once without.`,
     );
   }
+}
+
+// Some storage hosts answer 403 for what is not there.
+function isAbsent(error: unknown): boolean {
+  return error instanceof EmbeddingError && (error.code === 'not-found' || error.code === 'forbidden');
 }
 
 // Without a network the cached version is the best there is; a server that says no is another matter.

@@ -1,11 +1,15 @@
 import { EmbeddingError } from '../errors.js';
 
+/** What is used of Node's `process`. */
 interface Process {
+  env: Record<string, string | undefined>;
+  platform: string;
   getBuiltinModule?: (name: string) => unknown;
   versions?: { node?: string };
 }
 
-function nodeProcess(): Process | undefined {
+// Named plainly, `process` makes bundlers install a replacement for browsers.
+export function nodeProcess(): Process | undefined {
   return (globalThis as { process?: Process }).process;
 }
 

@@ -1,0 +1,92 @@
+/** Whole models over the network: their own bytes and nothing else, and nothing left behind after a failure. */
+import { EmbeddingModel, openCache } from 'id2vec';
+import { describe, expect, inject, test } from 'vitest';
+import { place } from './faults/client.js';
+import { weightAt } from './faults/content.js';
+
+const isNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
+const kSmall = 'table-2000x64-before-100000-after-100000.safetensors';
+const kQuick = { cache: false, retryDelay: 5, retries: 2 };
+
+test('a table of 150 MB in a file of 500 MB costs its own bytes, in memory and on the line', async () => {
+  const { url, stats } = place('ok', 'table-50000x1536-before-200000000-after-150000000.safetensors');
+  const bytes = 50_000 * 1536 * 2;
+  await using model = await EmbeddingModel.load(url, kQuick);
+  expect((await stats()).bytes).toBeLessThanOrEqual(1.01 * bytes);
+  expect(model.info.memory.embedding).toBe(bytes);
+  expect(model.info.memory.heap).toBeLessThanOrEqual(bytes + 10e6);
+  const { data } = await model.lookup([49_999]);
+  expect(data[1535]).toBe(weightAt(49_999 * 1536 + 1535));
+}, 60_000);
+
+describe('a model from a server that misbehaves', () => {
+  test.each([
+    'ok',
+    'no-range',
+    'no-range-reset',
+    'reset-often',
+    'gzip',
+    'no-length',
+    'shorter-range',
+    'redirect',
+  ])('%s: is right', async (behaviour) => {
+    const { url, closed } = place(behaviour, kSmall);
+    await using model = await EmbeddingModel.load(url, kQuick);
+    const { data } = await model.lookup([0, 1999]);
+    expect(Array.from(data)).toEqual(
+      Array.from({ length: 128 }, (_, i) => weightAt(i < 64 ? i : 1999 * 64 + i - 64)),
+    );
+    await closed();
+  });
+
+  test.each([
+    ['404', 'not-found'],
+    ['403', 'forbidden'],
+    ['html', 'html'],
+    ['changed-etag', 'changed'],
+    ['reset-always', 'network'],
+  ])('%s: is refused, and a good one loads next', async (behaviour, code) => {
+    const { url, closed } = place(behaviour, kSmall);
+    await expect(EmbeddingModel.load(url, kQuick)).rejects.toMatchObject({ code });
+    await closed();
+    await using model = await EmbeddingModel.load(place('ok', kSmall).url, kQuick);
+    expect(model.vocabSize).toBe(2000);
+  });
+
+  test('what is no model is not kept', async () => {
+    const cache = openCache({ folder: isNode ? `${inject('temporary')}/no-model` : undefined });
+    const { url } = place('ok', 'pattern-100000.bin');
+    await expect(EmbeddingModel.load(url, { ...kQuick, cache })).rejects.toThrow();
+    expect((await cache.list()).filter((file) => file.url === url)).toEqual([]);
+  });
+});
+
+describe('abort', () => {
+  test.each([0, 1, 20, 60, 120])('after %i ms', async (milliseconds) => {
+    const { url, closed } = place('paced', 'table-20000x512-before-1000-after-1000.safetensors');
+    const controller = new AbortController();
+    const reason = new Error('not any more');
+    setTimeout(() => controller.abort(reason), milliseconds);
+    await expect(EmbeddingModel.load(url, { ...kQuick, signal: controller.signal })).rejects.toBe(reason);
+    await closed();
+  });
+});
+
+describe('offline', () => {
+  test('a cached model loads and embeds after its server has gone', async () => {
+    const cache = openCache({ folder: isNode ? `${inject('temporary')}/offline` : undefined });
+    const { url, stats } = place('gone-after-table', kSmall);
+    await using online = await EmbeddingModel.load(url, { ...kQuick, cache });
+    const before = (await stats()).requests.length;
+    await using offline = await EmbeddingModel.load(url, { ...kQuick, cache, offline: true });
+    expect((await stats()).requests.length).toBe(before);
+    await using gone = await EmbeddingModel.load(url, { ...kQuick, cache });
+    const expected = await online.lookup([3, 1, 3]);
+    expect(await offline.lookup([3, 1, 3])).toEqual(expected);
+    expect(await gone.lookup([3, 1, 3])).toEqual(expected);
+    await cache.delete(url);
+    await expect(EmbeddingModel.load(url, { ...kQuick, cache, offline: true })).rejects.toMatchObject({
+      code: 'offline',
+    });
+  });
+});
