@@ -1,5 +1,7 @@
 // Factorization as JavaScript drives it: the Gram matrix is made here, its eigenvectors by a module of their own
 // (bindings/eigen), the factors here again.
+#include "tools/factorize.h"
+
 #include <emscripten/bind.h>
 
 #include <memory>
@@ -9,7 +11,6 @@
 #include "border.h"
 #include "core/text.h"
 #include "stage/values.h"
-#include "tools/factorize.h"
 
 namespace id2vec {
 namespace {
@@ -35,7 +36,8 @@ class Factorization {
   int run(uintptr_t basis, size_t rank, const std::string& dtype) {
     const Dtype* format = dtype_by_name(dtype);
     if (format == nullptr) return report(fail(Code::kUnsupported, "There is no format ", quoted(dtype), "."));
-    Result<Factors> factors = factorize(table_, span_at<const float>(basis, rank * table_.spec().cols), *format);
+    Result<Factors> factors =
+        factorize(table_, span_at<const float>(basis, rank * table_.spec().cols), *format);
     if (factors.ok()) factors_ = std::move(factors.value());
     return report(factors.status());
   }

@@ -22,20 +22,21 @@ OutputOptions options_of(const HeadCall& call) {
 
 // vectors [count, width] → out [count, count].
 int similarity(uintptr_t vectors, size_t count, size_t width, int metric, uintptr_t out) {
-  return report(similarity_matrix(span_at<const float>(vectors, count * width), width, static_cast<Metric>(metric),
-                                  span_at<float>(out, count * count)));
+  return report(similarity_matrix(span_at<const float>(vectors, count * width), width,
+                                  static_cast<Metric>(metric), span_at<float>(out, count * count)));
 }
 
 // vectors [count, width] → out [count, 2], explained [2].
 int plane(uintptr_t vectors, size_t count, size_t width, uintptr_t out, uintptr_t explained) {
-  return report(principal_plane(span_at<const float>(vectors, count * width), width, span_at<float>(out, count * 2),
-                                span_at<float>(explained, 2)));
+  return report(principal_plane(span_at<const float>(vectors, count * width), width,
+                                span_at<float>(out, count * 2), span_at<float>(explained, 2)));
 }
 
 // counts: double [count], or 0 to estimate frequencies from ranks; weights: float [count].
 int smooth_inverse_frequency(uintptr_t counts, size_t count, double a, uintptr_t weights) {
   const auto to = span_at<float>(weights, count);
-  return report(counts == 0 ? sif_weights_by_rank(a, to) : sif_weights(span_at<const double>(counts, count), a, to));
+  return report(counts == 0 ? sif_weights_by_rank(a, to)
+                            : sif_weights(span_at<const double>(counts, count), a, to));
 }
 
 }  // namespace
@@ -65,7 +66,8 @@ std::vector<float>* Stages::vector_of(std::string_view role) {
 
 int Stages::set_vector(const std::string& role, const Table& table) {
   std::vector<float>* to = vector_of(role);
-  if (to == nullptr) return report(fail(Code::kInvalidArgument, "No stage takes a vector for the role ", quoted(role), "."));
+  if (to == nullptr)
+    return report(fail(Code::kInvalidArgument, "No stage takes a vector for the role ", quoted(role), "."));
   std::vector<uint32_t> ids(table.spec().rows);
   std::iota(ids.begin(), ids.end(), 0u);
   to->resize(ids.size() * table.spec().cols);
@@ -126,29 +128,29 @@ int Stages::logits(const HeadCall& call, uintptr_t out) const {
   const OutputStage stage = output();
   const size_t ids = call.allowed != 0 ? call.allowed_length : stage.head->spec().rows;
   const auto hidden = span_at<const float>(call.hidden, call.count * id2vec::hidden_width(stage));
-  return report(head_logits(profile_, stage, hidden, options_of(call), span_at<float>(out, call.count * ids)));
+  return report(
+      head_logits(profile_, stage, hidden, options_of(call), span_at<float>(out, call.count * ids)));
 }
 
 int Stages::top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const {
   const OutputStage stage = output();
   const auto hidden = span_at<const float>(call.hidden, call.count * id2vec::hidden_width(stage));
-  return report(
-      head_top_k(profile_, stage, hidden, k, options_of(call), {at<float>(values), at<int32_t>(indices), nullptr}));
+  return report(head_top_k(profile_, stage, hidden, k, options_of(call),
+                           {at<float>(values), at<int32_t>(indices), nullptr}));
 }
 
 int Stages::pool(const PoolCall& call, uintptr_t out) const {
-  const PoolOptions options{
-      .mode = static_cast<PoolMode>(call.mode),
-      .offsets = span_at<const uint32_t>(call.offsets, call.offsets_length),
-      .bag_length = call.bag_length,
-      .attention_mask = span_at<const uint8_t>(call.attention_mask, call.ids_length),
-      .sample_weights = span_at<const float>(call.sample_weights, call.ids_length),
-      .padding_id = static_cast<int64_t>(call.padding_id),
-      .unknown_id = static_cast<int64_t>(call.unknown_id),
-      .mapping = mapping_,
-      .weights = weights_,
-      .dimensions = call.dimensions,
-      .normalize = call.normalize};
+  const PoolOptions options{.mode = static_cast<PoolMode>(call.mode),
+                            .offsets = span_at<const uint32_t>(call.offsets, call.offsets_length),
+                            .bag_length = call.bag_length,
+                            .attention_mask = span_at<const uint8_t>(call.attention_mask, call.ids_length),
+                            .sample_weights = span_at<const float>(call.sample_weights, call.ids_length),
+                            .padding_id = static_cast<int64_t>(call.padding_id),
+                            .unknown_id = static_cast<int64_t>(call.unknown_id),
+                            .mapping = mapping_,
+                            .weights = weights_,
+                            .dimensions = call.dimensions,
+                            .normalize = call.normalize};
   const auto ids = span_at<const uint32_t>(call.ids, call.ids_length);
   const size_t values = bag_count(ids, options) * pool_width(*embedding_, options);
   return report(id2vec::pool(*embedding_, ids, options, span_at<float>(out, values)));
@@ -165,8 +167,9 @@ int Stages::nearest(const NearestCall& call, uintptr_t values, uintptr_t indices
   const NearestOptions options{.metric = static_cast<Metric>(call.metric),
                                .exclude = span_at<const uint32_t>(call.exclude, call.exclude_length),
                                .limit = static_cast<uint64_t>(call.limit)};
-  return report(id2vec::nearest(*embedding_, row_norms_, span_at<const float>(call.query, embedding_->spec().cols),
-                                call.k, options, {at<float>(values), at<int32_t>(indices), nullptr}));
+  return report(id2vec::nearest(*embedding_, row_norms_,
+                                span_at<const float>(call.query, embedding_->spec().cols), call.k, options,
+                                {at<float>(values), at<int32_t>(indices), nullptr}));
 }
 
 int Stages::analogy_target(uintptr_t positive, size_t n_positive, uintptr_t negative, size_t n_negative,

@@ -23,10 +23,10 @@ struct EmbedCall {
   size_t positions_length = 0;
   uintptr_t attention_mask = 0;
   uintptr_t token_types = 0;
-  uintptr_t rows = 0;     // E[ids] as floats, where the caller has it; 0: read the table
+  uintptr_t rows = 0;  // E[ids] as floats, where the caller has it; 0: read the table
 };
 struct HeadCall {
-  uintptr_t hidden = 0;   // [count, hidden width]
+  uintptr_t hidden = 0;  // [count, hidden width]
   size_t count = 0;
   bool fast = false;
   uintptr_t allowed = 0;
@@ -35,7 +35,7 @@ struct HeadCall {
   size_t forbidden_length = 0;
   double limit = 0;
   double temperature = 1;
-  int scores = 0;         // 0 logits, 1 softmax, 2 log-softmax
+  int scores = 0;  // 0 logits, 1 softmax, 2 log-softmax
 };
 struct PoolCall {
   uintptr_t ids = 0;
@@ -45,16 +45,16 @@ struct PoolCall {
   size_t bag_length = 0;
   uintptr_t attention_mask = 0;
   uintptr_t sample_weights = 0;
-  int mode = 0;           // 0 mean, 1 sum, 2 max
+  int mode = 0;  // 0 mean, 1 sum, 2 max
   double padding_id = -1;
   double unknown_id = -1;
   uint32_t dimensions = 0;
   bool normalize = false;
 };
 struct NearestCall {
-  uintptr_t query = 0;    // [d]
+  uintptr_t query = 0;  // [d]
   size_t k = 0;
-  int metric = 0;         // 0 cosine, 1 dot, 2 euclidean
+  int metric = 0;       // 0 cosine, 1 dot, 2 euclidean
   uintptr_t exclude = 0;
   size_t exclude_length = 0;
   double limit = 0;
@@ -86,7 +86,8 @@ class Stages {
   int top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const;
   int pool(const PoolCall& call, uintptr_t out) const;
   int nearest(const NearestCall& call, uintptr_t values, uintptr_t indices);
-  int analogy_target(uintptr_t positive, size_t n_positive, uintptr_t negative, size_t n_negative, uintptr_t out) const;
+  int analogy_target(uintptr_t positive, size_t n_positive, uintptr_t negative, size_t n_negative,
+                     uintptr_t out) const;
 
  private:
   static const uint32_t* at_ids(uintptr_t address) { return reinterpret_cast<const uint32_t*>(address); }

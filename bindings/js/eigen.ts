@@ -1,11 +1,13 @@
 /** Eigenvectors of a symmetric matrix, by a WebAssembly module of its own that is loaded when it is needed. */
 import { EmbeddingError } from './errors.js';
+import { heapOfExports, Memory } from './memory.js';
 import { compile } from './wasm.js';
 
 interface EigenExports {
   memory: WebAssembly.Memory;
   _initialize?(): void;
   allocate(bytes: number): number;
+  release(address: number): void;
   symmetricEigen(matrix: number, n: number, values: number): number;
 }
 
@@ -19,16 +21,16 @@ export interface Eigen {
 export async function symmetricEigen(matrix: Float64Array, n: number): Promise<Eigen> {
   const module = await compile(new URL('./id2vec.eigen.wasm', import.meta.url));
   const { exports } = await WebAssembly.instantiate(module, importsOf(module));
-  const { memory, allocate, symmetricEigen: solve, _initialize } = exports as unknown as EigenExports;
-  _initialize?.();
-  const matrixAt = allocate(matrix.byteLength);
-  const valuesAt = allocate(n * 8);
-  if (matrixAt === 0 || valuesAt === 0) throw tooLarge(n);
-  new Float64Array(memory.buffer, matrixAt, n * n).set(matrix);
-  if (solve(matrixAt, n, valuesAt) !== 0) throw tooLarge(n);
+  const eigen = exports as unknown as EigenExports;
+  eigen._initialize?.();
+  const memory = new Memory(heapOfExports(eigen));
+  const matrixAt = memory.allocate(matrix.byteLength);
+  const valuesAt = memory.allocate(n * 8);
+  memory.write(matrixAt, new Uint8Array(matrix.buffer, matrix.byteOffset, matrix.byteLength));
+  if (eigen.symmetricEigen(matrixAt, n, valuesAt) !== 0) throw tooLarge(n);
   return {
-    vectors: new Float64Array(memory.buffer, matrixAt, n * n).slice(),
-    values: new Float64Array(memory.buffer, valuesAt, n).slice(),
+    vectors: new Float64Array(memory.bytes(matrixAt, matrix.byteLength).buffer),
+    values: new Float64Array(memory.bytes(valuesAt, n * 8).buffer),
   };
 }
 

@@ -102,15 +102,21 @@ export function describeModel({ core, directory }: Opened, plan: Plan, tied: boo
     profile: plan.profile,
     parameters: embedding.rows * embedding.cols,
     bytes: embedding.bytes,
-    memoryBill: memoryBill(core, directory, embedding, tied ? undefined : plan.roles[roleIndex(plan, 'head')]),
+    memoryBill: memoryBill(
+      core,
+      directory,
+      embedding,
+      tied ? undefined : plan.roles[roleIndex(plan, 'head')],
+    ),
     warnings: [...directory.skipped, ...plan.warnings],
   };
 }
 
 function memoryBill(core: Core, { tensors }: DirectoryData, table: Role, head: Role | undefined): MemoryBill {
   const file = tensors.reduce((sum, { bytes }) => sum + bytes, 0);
-  const bill = core.functions.memoryBill(table.rows, table.cols, table.bytes, head?.bytes ?? 0, file);
-  return core.require(bill as MemoryBill | null);
+  const { rows, cols, bytes } = table;
+  const bill = core.functions.memoryBill(rows, cols, bytes, head?.bytes ?? 0, file) as MemoryBill | null;
+  return core.require(bill);
 }
 
 /** Index of the role in the plan; −1 where no tensor plays it. */

@@ -13,6 +13,21 @@ export interface Heap {
   release(address: number): void;
 }
 
+/** The heap of a module without glue, from what it exports. */
+export function heapOfExports(exports: {
+  memory: WebAssembly.Memory;
+  allocate(bytes: number): number;
+  release(address: number): void;
+}): Heap {
+  return {
+    get HEAPU8() {
+      return new Uint8Array(exports.memory.buffer);
+    },
+    allocate: (bytes) => exports.allocate(bytes) >>> 0,
+    release: (address) => exports.release(address),
+  };
+}
+
 /** Calls that need no more scratch memory than this share one block, so that small lookups allocate nothing. */
 const kSharedScratchBytes = 64 * 1024;
 

@@ -222,7 +222,10 @@ export class EmbeddingModel {
   #stages(method: string): ModelStages {
     const { stages, tables } = this.#alive();
     if (tables !== undefined) return stages;
-    throw new EmbeddingError('unsupported', `${method} needs the rows in memory: load with residency "memory".`);
+    throw new EmbeddingError(
+      'unsupported',
+      `${method} needs the rows in memory: load with residency "memory".`,
+    );
   }
 
   async #vectors(of: Ids | Tensor): Promise<Tensor> {
@@ -248,7 +251,12 @@ async function makeResidency(opened: Opened, plan: Plan, options: LoadOptions): 
   // Whether two tensors that look alike are one would show only in all their bytes.
   const head = plan.tying === 'absent' || plan.tying === 'shared' ? 0 : roleIndex(plan, 'head');
   const roles = { embedding: 0, head };
-  const stages = await loadStagesAlone(opened, plan, new Loader(opened, plan.roles, stageRoles(plan), options), roles);
+  const stages = await loadStagesAlone(
+    opened,
+    plan,
+    new Loader(opened, plan.roles, stageRoles(plan), options),
+    roles,
+  );
   return new RemoteResidency(opened, plan.roles, roles, stages, remote, (signal) => inMemory({ signal }));
 }
 

@@ -15,10 +15,13 @@ export function checkPerId<T extends NumberArray>(
     throw new TypeError(`${name} must be an array of numbers, or of rows of numbers for a batch`);
   }
   const nested = Array.from(values as ArrayLike<unknown>);
-  const flat = nested.flatMap((value) => (typeof value === 'number' ? [value] : Array.from(value as ArrayLike<number>)));
+  const flat = nested.flatMap((value) =>
+    typeof value === 'number' ? [value] : Array.from(value as ArrayLike<number>),
+  );
   const whole = kind !== Float32Array;
   flat.forEach((value, i) => {
-    if (typeof value !== 'number' || Number.isNaN(value)) throw new TypeError(`${name}: value ${i} is no number`);
+    if (typeof value !== 'number' || Number.isNaN(value))
+      throw new TypeError(`${name}: value ${i} is no number`);
     if (whole && (!Number.isInteger(value) || value < 0 || value >= 2 ** 32)) {
       throw new RangeError(`${name}: value ${i} is ${value}; it must be a whole number of 0 or more`);
     }

@@ -69,7 +69,11 @@ export async function loadStagesAlone(
   const { core, opener } = opened;
   const standIn = (index: number) => {
     const { cols, dtype } = plan.roles[index]!;
-    return new EmbeddingTable(core, core.require(opener.allocateRows(index, 1, core.isa)), { rows: 1, cols, dtype });
+    return new EmbeddingTable(core, core.require(opener.allocateRows(index, 1, core.isa)), {
+      rows: 1,
+      cols,
+      dtype,
+    });
   };
   const embedding = standIn(roles.embedding);
   const head = standIn(roles.head);
@@ -78,7 +82,11 @@ export async function loadStagesAlone(
   return stages;
 }
 
-function giveMapping(core: Opened['core'], handle: { setMapping(at: number, n: number): void }, rows: Uint32Array): void {
+function giveMapping(
+  core: Opened['core'],
+  handle: { setMapping(at: number, n: number): void },
+  rows: Uint32Array,
+): void {
   const address = core.memory.allocate(rows.byteLength);
   core.memory.writeUint32s(address, rows);
   handle.setMapping(address, rows.length);
@@ -98,7 +106,10 @@ function toRows(bytes: Uint8Array, role: Role): Uint32Array {
   };
   const reader = readers[role.dtype];
   if (reader === undefined) {
-    throw new EmbeddingError('unsupported', `The mapping ${role.name} has dtype ${role.dtype}, which holds no row numbers.`);
+    throw new EmbeddingError(
+      'unsupported',
+      `The mapping ${role.name} has dtype ${role.dtype}, which holds no row numbers.`,
+    );
   }
   const [width, read] = reader;
   return Uint32Array.from({ length: bytes.length / width }, (_, i) => {

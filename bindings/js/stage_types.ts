@@ -2,7 +2,8 @@
 import type { Ids, LogitsOptions, LookupOptions, TopKOptions } from './types.js';
 
 /** One value per id: [N], or [B, N] for a batch. */
-export type PerId = readonly number[] | readonly (readonly number[])[] | Int32Array | Uint32Array | Uint8Array;
+export type PerId =
+  readonly number[] | readonly (readonly number[])[] | Int32Array | Uint32Array | Uint8Array;
 
 export interface EmbedOptions extends LookupOptions {
   /** Tokens that came before these, when decoding step by step. Default 0. */

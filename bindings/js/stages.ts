@@ -115,15 +115,21 @@ export class ModelStages {
     const mask = checkPerId('attentionMask', options.attentionMask, Uint8Array);
     const types = checkPerId('tokenTypeIds', options.tokenTypeIds, Uint32Array);
     const past = checkWhole('positionOffset', options.positionOffset ?? 0);
-    const out = options.out ? checkOut(options.out, ids.length * width) : new Float32Array(ids.length * width);
+    const out = options.out
+      ? checkOut(options.out, ids.length * width)
+      : new Float32Array(ids.length * width);
     const inPlace = this.#core.memory.addressOf(out);
     const perSequence = positions !== undefined && positions.length === ids.length;
     if (positions !== undefined && !perSequence && positions.length !== length) {
-      throw new TypeError(`positions has ${positions.length} values; it needs one per id, which are ${ids.length}`);
+      throw new TypeError(
+        `positions has ${positions.length} values; it needs one per id, which are ${ids.length}`,
+      );
     }
     for (const [name, values] of [['attentionMask', mask] as const, ['tokenTypeIds', types] as const]) {
       if (values === undefined || values.length === ids.length) continue;
-      throw new TypeError(`${name} has ${values.length} values; it needs one per id, which are ${ids.length}`);
+      throw new TypeError(
+        `${name} has ${values.length} values; it needs one per id, which are ${ids.length}`,
+      );
     }
     const atOnce = inPlace === undefined ? pieces(length * width) : batch;
     for (let first = 0; first < batch && ids.length > 0; first += atOnce) {
@@ -152,7 +158,8 @@ export class ModelStages {
           rows: call.give(given.rows),
         };
         this.#core.check(this.#handle.embed(arguments_, target));
-        if (inPlace === undefined) this.#core.memory.readFloats(target, (to - from) * width, out, from * width);
+        if (inPlace === undefined)
+          this.#core.memory.readFloats(target, (to - from) * width, out, from * width);
       });
     }
     const data = inPlace === undefined ? out : this.#core.memory.floatsInPlace(inPlace, out.length);
@@ -168,13 +175,19 @@ export class ModelStages {
     const inPlace = this.#core.memory.addressOf(out);
     const atOnce = inPlace === undefined ? Math.max(pieces(width), kHiddenAtOnce) : checked.count;
     if (width > 0) {
-      this.#forHidden(checked, call, atOnce, inPlace === undefined ? [width * 4] : [], (given, first, [room]) => {
-        const target = inPlace ?? room!;
-        this.#core.check(this.#handle.logits(given, target));
-        if (inPlace === undefined) {
-          this.#core.memory.readFloats(target, given.count * width, out, first * width);
-        }
-      });
+      this.#forHidden(
+        checked,
+        call,
+        atOnce,
+        inPlace === undefined ? [width * 4] : [],
+        (given, first, [room]) => {
+          const target = inPlace ?? room!;
+          this.#core.check(this.#handle.logits(given, target));
+          if (inPlace === undefined) {
+            this.#core.memory.readFloats(target, given.count * width, out, first * width);
+          }
+        },
+      );
     }
     const data = inPlace === undefined ? out : this.#core.memory.floatsInPlace(inPlace, length);
     return { data, dims: [...checked.dims, width] };
@@ -214,7 +227,9 @@ export class ModelStages {
     };
     for (const [name, values] of [['attentionMask', mask] as const, ['weights', weights] as const]) {
       if (values === undefined || values.length === checked.ids.length) continue;
-      throw new TypeError(`${name} has ${values.length} values; it needs one per id, which are ${checked.ids.length}`);
+      throw new TypeError(
+        `${name} has ${values.length} values; it needs one per id, which are ${checked.ids.length}`,
+      );
     }
     const out = options.out
       ? checkOut(options.out, bags.count * width)
@@ -255,7 +270,10 @@ export class ModelStages {
     if (vector.length !== this.#dim) {
       throw new TypeError(`the query has ${vector.length} values; it must be one vector of ${this.#dim}`);
     }
-    const exclude = checkIds(options.exclude ?? (typeof query === 'number' ? [query] : []), this.#vocabSize).ids;
+    const exclude = checkIds(
+      options.exclude ?? (typeof query === 'number' ? [query] : []),
+      this.#vocabSize,
+    ).ids;
     checkLimit(limit, this.#vocabSize);
     checkK(k, competing(undefined, exclude, limit));
     return this.#nearest(vector, k, metric, exclude, limit);
@@ -270,7 +288,13 @@ export class ModelStages {
     const target = new Float32Array(this.#dim);
     withCall(this.#core, [plus, minus], [target.byteLength], (call) => {
       const at = call.room(target.byteLength);
-      const code = this.#handle.analogyTarget(call.give(plus), plus.length, call.give(minus), minus.length, at);
+      const code = this.#handle.analogyTarget(
+        call.give(plus),
+        plus.length,
+        call.give(minus),
+        minus.length,
+        at,
+      );
       this.#core.check(code);
       this.#core.memory.readFloats(at, target.length, target, 0);
     });
@@ -389,7 +413,11 @@ export class ModelStages {
           forbiddenLength: forbidden?.length ?? 0,
           ...rest,
         };
-        compute(given, first, bytes.map((each) => call.room(each)));
+        compute(
+          given,
+          first,
+          bytes.map((each) => call.room(each)),
+        );
       });
     }
   }
@@ -398,7 +426,10 @@ export class ModelStages {
     if (offsets === undefined) {
       const length = dims.at(-1)!;
       const count = dims.length === 1 ? 1 : dims[0]!;
-      return new Bags(Uint32Array.from({ length: count }, (_, b) => b * length), ids.length);
+      return new Bags(
+        Uint32Array.from({ length: count }, (_, b) => b * length),
+        ids.length,
+      );
     }
     if (dims.length !== 1) throw new TypeError('offsets need a flat list of ids, not a batch');
     const starts = checkPerId('offsets', offsets, Uint32Array)!;
@@ -454,9 +485,14 @@ function pieces(width: number): number {
   return Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(width, 1))));
 }
 
-function competing(allowed: Uint32Array | undefined, forbidden: Uint32Array | undefined, limit: number): number {
+function competing(
+  allowed: Uint32Array | undefined,
+  forbidden: Uint32Array | undefined,
+  limit: number,
+): number {
   const out = new Set(forbidden);
-  if (allowed !== undefined) return allowed.reduce((sum, id) => sum + (id < limit && !out.has(id) ? 1 : 0), 0);
+  if (allowed !== undefined)
+    return allowed.reduce((sum, id) => sum + (id < limit && !out.has(id) ? 1 : 0), 0);
   let count = limit;
   for (const id of out) if (id < limit) count--;
   return count;
@@ -464,7 +500,8 @@ function competing(allowed: Uint32Array | undefined, forbidden: Uint32Array | un
 
 function checkVectors(vectors: Tensor): { data: Float32Array; count: number; width: number } {
   const width = vectors?.dims?.at(-1);
-  if (width === undefined || width < 1) throw new TypeError('vectors must be { data: Float32Array, dims: […, width] }');
+  if (width === undefined || width < 1)
+    throw new TypeError('vectors must be { data: Float32Array, dims: […, width] }');
   const { data, count } = checkHidden(vectors, width);
   return { data, count, width };
 }

@@ -26,12 +26,15 @@ constexpr Architecture kArchitectures[] = {
      .positions = Positions::kLearned},
 
     {.family = "llama",
-     .names = "llama llama4 llama4-text mistral mistral3 mistral4 ministral mixtral qwen qwen2 qwen2moe qwen2-moe "
-              "qwen2vl qwen2-vl qwen2-5-vl qwen3 qwen3moe qwen3-moe qwen3next qwen3-next qwen3vl qwen3vlmoe qwen35 "
-              "qwen35moe smollm3 deepseek deepseek2 deepseek-v2 deepseek-v3 olmo olmo2 olmo3 olmoe internlm2 "
-              "baichuan falcon gptneox gpt-neox mpt stablelm starcoder2 phi3 phimoe exaone exaone4 glm glm4 chatglm "
-              "gpt-oss lfm2 mamba mamba2 falcon-mamba rwkv6 rwkv7 nemotron bitnet ernie4-5 hunyuan-dense arcee "
-              "apertus dbrx jamba orion xverse seed-oss mimo2 eurobert neo-bert llama-embed",
+     .names =
+         "llama llama4 llama4-text mistral mistral3 mistral4 ministral mixtral qwen qwen2 qwen2moe qwen2-moe "
+         "qwen2vl qwen2-vl qwen2-5-vl qwen3 qwen3moe qwen3-moe qwen3next qwen3-next qwen3vl qwen3vlmoe "
+         "qwen35 "
+         "qwen35moe smollm3 deepseek deepseek2 deepseek-v2 deepseek-v3 olmo olmo2 olmo3 olmoe internlm2 "
+         "baichuan falcon gptneox gpt-neox mpt stablelm starcoder2 phi3 phimoe exaone exaone4 glm glm4 "
+         "chatglm "
+         "gpt-oss lfm2 mamba mamba2 falcon-mamba rwkv6 rwkv7 nemotron bitnet ernie4-5 hunyuan-dense arcee "
+         "apertus dbrx jamba orion xverse seed-oss mimo2 eurobert neo-bert llama-embed",
      .source = "HF LlamaModel.forward, LlamaForCausalLM.forward; llama.cpp llama"},
 
     {.family = "phi2",
@@ -40,7 +43,8 @@ constexpr Architecture kArchitectures[] = {
 
     {.family = "gemma",
      .names = "gemma gemma3 gemma3-text gemma-embedding",
-     .source = "HF GemmaModel.forward, Gemma3TextScaledWordEmbedding; llama.cpp gemma, gemma3, gemma-embedding",
+     .source =
+         "HF GemmaModel.forward, Gemma3TextScaledWordEmbedding; llama.cpp gemma, gemma3, gemma-embedding",
      .embedding_scale = EmbeddingScale::kSqrtWidth,
      .softcap = kSoftcap},
 
@@ -109,7 +113,8 @@ constexpr Architecture kArchitectures[] = {
 
     {.family = "albert",
      .names = "albert",
-     .source = "HF AlbertEmbeddings.forward, AlbertTransformer.embedding_hidden_mapping_in, AlbertMLMHead.forward",
+     .source =
+         "HF AlbertEmbeddings.forward, AlbertTransformer.embedding_hidden_mapping_in, AlbertMLMHead.forward",
      .positions = Positions::kLearned,
      .norm = Norm::kLayerNorm,
      .epsilon = {kLayerNormEps, "layer_norm_eps", 1e-12},
@@ -119,7 +124,8 @@ constexpr Architecture kArchitectures[] = {
 
     {.family = "opt",
      .names = "opt",
-     .source = "HF OPTLearnedPositionalEmbedding.forward, OPTDecoder.forward (project_in before the positions)",
+     .source =
+         "HF OPTLearnedPositionalEmbedding.forward, OPTDecoder.forward (project_in before the positions)",
      .positions = Positions::kLearned,
      .position_ids = PositionIds::kCumulativeMask,
      .position_offset = 2,
@@ -173,13 +179,15 @@ constexpr Architecture kArchitectures[] = {
 
     {.family = "minicpm",
      .names = "minicpm minicpm3",
-     .source = "openbmb MiniCPMModel.forward, MiniCPMForCausalLM.forward; llama.cpp minicpm (1 / logit_scale)",
+     .source =
+         "openbmb MiniCPMModel.forward, MiniCPMForCausalLM.forward; llama.cpp minicpm (1 / logit_scale)",
      .scale = {"embedding_scale", "scale_emb", 12},
      .hidden_scale = HiddenScale::kModelBase},
 
     {.family = "falcon-h1",
      .names = "falcon-h1",
-     .source = "HF FalconH1Model.forward, FalconH1ForCausalLM.forward (GGUF holds the factors in its weights)",
+     .source =
+         "HF FalconH1Model.forward, FalconH1ForCausalLM.forward (GGUF holds the factors in its weights)",
      .scale = {"", "embedding_multiplier", 1},
      .logit_scale = {"", "lm_head_multiplier", 1}},
 
@@ -200,13 +208,19 @@ std::string folded(std::string_view name) {
 
 // The model's name at the front of a Python class name.
 std::string_view without_class_suffix(std::string_view name) {
-  constexpr std::string_view kSuffixes[] = {"ForConditionalGeneration", "ForSequenceClassification",
-                                            "ForMaskedLM",              "ForCausalLM",
-                                            "ForPreTraining",           "LMHeadModel",
-                                            "TextModel",                "EncoderModel",
-                                            "MTModel",                  "Model"};
+  constexpr std::string_view kSuffixes[] = {"ForConditionalGeneration",
+                                            "ForSequenceClassification",
+                                            "ForMaskedLM",
+                                            "ForCausalLM",
+                                            "ForPreTraining",
+                                            "LMHeadModel",
+                                            "TextModel",
+                                            "EncoderModel",
+                                            "MTModel",
+                                            "Model"};
   for (std::string_view suffix : kSuffixes) {
-    if (name.size() > suffix.size() && name.ends_with(suffix)) return name.substr(0, name.size() - suffix.size());
+    if (name.size() > suffix.size() && name.ends_with(suffix))
+      return name.substr(0, name.size() - suffix.size());
   }
   return name;
 }
@@ -292,8 +306,8 @@ double root_of_width(const FileValues& file, double width) {
 
 double embedding_scale(const Architecture& row, const FileValues& file, double width) {
   switch (row.embedding_scale) {
-    case EmbeddingScale::kSqrtWidth: return row.family == "transformer" ? static_cast<float>(std::sqrt(width))
-                                                                        : root_of_width(file, width);
+    case EmbeddingScale::kSqrtWidth:
+      return row.family == "transformer" ? static_cast<float>(std::sqrt(width)) : root_of_width(file, width);
     case EmbeddingScale::kSqrtIfFlagged:
       return FileValues::as_number(file.config("scale_embedding")).value_or(0) != 0
                  ? static_cast<float>(std::sqrt(width))
@@ -331,16 +345,17 @@ Activation head_activation(const Architecture& row, const FileValues& file) {
 
 double logit_scale(const Architecture& row, const FileValues& file) {
   const double stored = file.number(row.logit_scale);
-  if (stored == 0 || !std::isfinite(stored)) return 1;   // llama.cpp reads 0 as "none"
+  if (stored == 0 || !std::isfinite(stored)) return 1;  // llama.cpp reads 0 as "none"
   return row.divide_logits ? 1 / stored : stored;
 }
 
 // Tokens of the tokenizer: some converters fill the list up to V with unused pieces named [PAD…].
 uint64_t vocabulary_size(const Vocabulary& vocabulary) {
-  constexpr int32_t kUnused = 5;   // tokenizer.ggml.token_type
+  constexpr int32_t kUnused = 5;  // tokenizer.ggml.token_type
   size_t size = vocabulary.size();
   if (vocabulary.types.size() != size) return size;
-  while (size > 0 && vocabulary.types[size - 1] == kUnused && vocabulary.piece(size - 1).starts_with("[PAD")) --size;
+  while (size > 0 && vocabulary.types[size - 1] == kUnused && vocabulary.piece(size - 1).starts_with("[PAD"))
+    --size;
   return size;
 }
 
@@ -389,7 +404,8 @@ void fill_ids(const Directory& directory, const FileValues& file, Profile& profi
   profile.vocabulary_size = vocabulary_size(directory.vocabulary);
 }
 
-void fill_from_row(const Architecture& row, const FileValues& file, const ProfileFacts& facts, Profile& profile) {
+void fill_from_row(const Architecture& row, const FileValues& file, const ProfileFacts& facts,
+                   Profile& profile) {
   profile.family = row.family;
   profile.embedding_scale = embedding_scale(row, file, facts.hidden);
   profile.positions = row.positions;

@@ -50,8 +50,9 @@ struct Architecture {
   Stored logit_scale = {"", "", 1};
   bool divide_logits = false;  // the stored logit scale is a divisor
   Stored softcap = {"", "", 0};
-  Stored per_layer_width = {"", "", 0};  // columns per layer of a second table; its rows are scaled by the root
-  int64_t padding_id = -1;               // where the file names none
+  Stored per_layer_width = {"", "",
+                            0};  // columns per layer of a second table; its rows are scaled by the root
+  int64_t padding_id = -1;       // where the file names none
 };
 
 // The tensor that makes a table a factorized one: Bᵀ [d, k] beside A [V, k] (tools/factorize.h).
@@ -62,8 +63,8 @@ std::span<const Architecture> architectures();
 const Architecture* architecture_by_name(std::string_view name);
 
 struct ProfileFacts {
-  uint32_t hidden = 0;            // d: columns of the table, or rows of its projection where there is one
-  bool tied = true;               // no head of its own
+  uint32_t hidden = 0;  // d: columns of the table, or rows of its projection where there is one
+  bool tied = true;     // no head of its own
   std::string_view architecture = {};  // the caller's choice; empty: as the file says
 };
 // Every number of the profile, from the file's metadata and the family's row. A file that names no architecture,

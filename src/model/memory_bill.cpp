@@ -7,7 +7,8 @@ namespace id2vec {
 namespace {
 
 Status too_large(const BillInput& input) {
-  return fail(Code::kLimit, "A table of ", input.rows, " rows of ", input.cols, " weights has more bytes than 64 bits count.");
+  return fail(Code::kLimit, "A table of ", input.rows, " rows of ", input.cols,
+              " weights has more bytes than 64 bits count.");
 }
 
 Result<std::vector<FormatCost>> format_costs(const BillInput& input) {
@@ -29,7 +30,9 @@ std::vector<FactorCost> factor_costs(const BillInput& input, const MemoryBill& b
     const uint64_t rank = input.cols / divisor;
     if (rank == 0 || rank >= bill.break_even_rank) continue;
     const uint64_t parameters = rank * (input.rows + input.cols);
-    costs.push_back({rank, parameters, static_cast<uint64_t>(bill.bits_per_weight / 8 * static_cast<double>(parameters) + 0.5)});
+    costs.push_back(
+        {rank, parameters,
+         static_cast<uint64_t>(bill.bits_per_weight / 8 * static_cast<double>(parameters) + 0.5)});
   }
   return costs;
 }
@@ -41,12 +44,14 @@ Result<MemoryBill> memory_bill(const BillInput& input) {
   const auto sum = checked_add(input.rows, input.cols);
   const auto bytes = checked_add(input.table_bytes, input.head_bytes);
   if (!parameters || !sum || !bytes) return too_large(input);
-  if (*parameters == 0) return fail(Code::kInvalidArgument, "A table without rows or columns has no memory bill.");
+  if (*parameters == 0)
+    return fail(Code::kInvalidArgument, "A table without rows or columns has no memory bill.");
   MemoryBill bill;
   bill.parameters = *parameters;
   bill.bytes = *bytes;
   bill.bits_per_weight = static_cast<double>(input.table_bytes) * 8 / static_cast<double>(*parameters);
-  bill.share_of_file = input.file_bytes > 0 ? static_cast<double>(*bytes) / static_cast<double>(input.file_bytes) : 0;
+  bill.share_of_file =
+      input.file_bytes > 0 ? static_cast<double>(*bytes) / static_cast<double>(input.file_bytes) : 0;
   bill.saved_by_tying = input.head_bytes > 0 ? input.head_bytes : input.table_bytes;
   bill.break_even_rank = *parameters / *sum + (*parameters % *sum != 0);
   ID2VEC_ASSIGN(bill.formats, format_costs(input));

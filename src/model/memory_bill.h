@@ -11,11 +11,11 @@
 namespace id2vec {
 
 struct BillInput {
-  uint64_t rows = 0;           // V
-  uint64_t cols = 0;           // d
-  uint64_t table_bytes = 0;    // of the embedding, as stored
-  uint64_t head_bytes = 0;     // of a head of its own; 0 where tied
-  uint64_t file_bytes = 0;     // of all tensors; 0 where not known
+  uint64_t rows = 0;         // V
+  uint64_t cols = 0;         // d
+  uint64_t table_bytes = 0;  // of the embedding, as stored
+  uint64_t head_bytes = 0;   // of a head of its own; 0 where tied
+  uint64_t file_bytes = 0;   // of all tensors; 0 where not known
 };
 
 // One format of the list: rows · cols / block size · block bytes, scales and other block metadata included.
@@ -25,8 +25,8 @@ struct FormatCost {
 };
 // E ≈ A · B with A [V, k], B [k, d], at the bits per weight that the table has now.
 struct FactorCost {
-  uint64_t rank = 0;           // k
-  uint64_t parameters = 0;     // V · k + k · d
+  uint64_t rank = 0;        // k
+  uint64_t parameters = 0;  // V · k + k · d
   uint64_t bytes = 0;
 };
 

@@ -13,8 +13,8 @@ constexpr std::string_view kNorms[] = {"none", "layer-norm", "rms-norm"};
 constexpr std::string_view kActivations[] = {"none", "gelu", "gelu-tanh", "relu"};
 
 using Member = std::variant<std::string Profile::*, double Profile::*, bool Profile::*, int64_t Profile::*,
-                            uint64_t Profile::*, Positions Profile::*, PositionIds Profile::*, Norm Profile::*,
-                            Activation Profile::*>;
+                            uint64_t Profile::*, Positions Profile::*, PositionIds Profile::*,
+                            Norm Profile::*, Activation Profile::*>;
 
 constexpr double kUnbounded = -1e300;
 constexpr double kLargestInteger = 9007199254740992;  // 2⁵³: JavaScript numbers are exact up to here
@@ -101,8 +101,8 @@ Status set_word(const Field& field, Profile& profile, std::string_view value) {
             target = static_cast<T>(i);
             return {};
           }
-          return invalid(field.key, " cannot be \"" + std::string(value) + "\"; choose one of " +
-                                        joined(choices) + ".");
+          return invalid(field.key,
+                         " cannot be \"" + std::string(value) + "\"; choose one of " + joined(choices) + ".");
         } else {
           return invalid(field.key, " is a number, and was given the text \"" + std::string(value) + "\".");
         }
@@ -121,7 +121,7 @@ Status set_number(const Field& field, Profile& profile, double value) {
           if (!std::isfinite(value) || value < field.minimum) {
             return invalid(field.key, field.minimum == kUnbounded ? " has to be a finite number."
                                       : field.minimum < 0         ? " has to be −1 (none) or more."
-                                                                  : " has to be a finite number of 0 or more.");
+                                                          : " has to be a finite number of 0 or more.");
           }
           if constexpr (!std::is_same_v<T, double>) {
             if (value != std::floor(value) || value > kLargestInteger) {

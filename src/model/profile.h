@@ -41,21 +41,21 @@ struct Profile {
   int64_t position_offset = 0;  // added to every position before the table is read (OPT, BART: 2)
   Norm norm = Norm::kNone;
   double norm_epsilon = 1e-5;
-  bool projection_first = false;         // OPT: project the row, then add positions; ALBERT: the other way round
+  bool projection_first = false;  // OPT: project the row, then add positions; ALBERT: the other way round
   bool head_through_projection = false;  // a factorized table: h · projection before the dot with the rows
-  double hidden_scale = 1;               // × on h before the head (T5: d^−½; MiniCPM: dim_model_base / hidden)
+  double hidden_scale = 1;  // × on h before the head (T5: d^−½; MiniCPM: dim_model_base / hidden)
   Activation head_activation = Activation::kNone;
   Norm head_norm = Norm::kNone;
-  double logit_scale = 1;       // × on the dot product (Cohere: as stored; Granite: 1 / stored)
-  double softcap = 0;           // c · tanh(z / c); 0: none
-  double per_layer_scale = 1;   // × on the rows of the second, per-layer table (Gemma 3n)
-  bool normalize = false;       // static embeddings: unit length after pooling
-  int64_t padding_id = -1;      // −1: none
+  double logit_scale = 1;      // × on the dot product (Cohere: as stored; Granite: 1 / stored)
+  double softcap = 0;          // c · tanh(z / c); 0: none
+  double per_layer_scale = 1;  // × on the rows of the second, per-layer table (Gemma 3n)
+  bool normalize = false;      // static embeddings: unit length after pooling
+  int64_t padding_id = -1;     // −1: none
   int64_t bos_id = -1;
   int64_t eos_id = -1;
   int64_t unknown_id = -1;
-  uint64_t vocabulary_size = 0;       // tokens of the tokenizer; 0 where the file does not say
-  int64_t tie_word_embeddings = -1;   // what config.json says: 1, 0, or −1 where it is silent
+  uint64_t vocabulary_size = 0;      // tokens of the tokenizer; 0 where the file does not say
+  int64_t tie_word_embeddings = -1;  // what config.json says: 1, 0, or −1 where it is silent
 };
 
 // One value of a profile under its public name ("embeddingScale"); `text` where it is a word, else `number`.

@@ -44,7 +44,8 @@ class Nearness {
 
   // What the caller sees of a score.
   float value(float score) const {
-    return metric_ == Metric::kEuclidean ? static_cast<float>(std::sqrt(std::max(0.0, -double{score}))) : score;
+    return metric_ == Metric::kEuclidean ? static_cast<float>(std::sqrt(std::max(0.0, -double{score})))
+                                         : score;
   }
 
  private:
@@ -107,8 +108,8 @@ Status nearest(const Table& table, std::span<const float> norms, std::span<const
   return {};
 }
 
-Status analogy_target(const Table& table, std::span<const uint32_t> positive, std::span<const uint32_t> negative,
-                      std::span<float> target) {
+Status analogy_target(const Table& table, std::span<const uint32_t> positive,
+                      std::span<const uint32_t> negative, std::span<float> target) {
   ID2VEC_RETURN_IF_ERROR(check_length("target", target.size(), table.spec().cols, "a row"));
   ID2VEC_RETURN_IF_ERROR(check_below(positive, table.spec().rows, "Positive id", "the vocabulary"));
   ID2VEC_RETURN_IF_ERROR(check_below(negative, table.spec().rows, "Negative id", "the vocabulary"));

@@ -21,8 +21,8 @@ Status row_norms(const Table& table, std::span<float> norms);
 
 struct NearestOptions {
   Metric metric = Metric::kCosine;
-  std::span<const uint32_t> exclude{};     // ids that are no neighbours (the query itself)
-  uint64_t limit = UINT64_MAX;             // ids ≥ limit are no neighbours (rows beyond the tokenizer)
+  std::span<const uint32_t> exclude{};  // ids that are no neighbours (the query itself)
+  uint64_t limit = UINT64_MAX;          // ids ≥ limit are no neighbours (rows beyond the tokenizer)
   Precision precision = Precision::kHigh;
 };
 
@@ -35,7 +35,7 @@ Status nearest(const Table& table, std::span<const float> norms, std::span<const
 // target [d] = Σ row / |row| over `positive` − the same over `negative`, scaled to unit length: king − man + woman with
 // every word at the same weight (3CosAdd: Levy & Goldberg 2014, section 3). Its neighbours by cosine, with the given ids
 // excluded, answer the analogy.
-Status analogy_target(const Table& table, std::span<const uint32_t> positive, std::span<const uint32_t> negative,
-                      std::span<float> target);
+Status analogy_target(const Table& table, std::span<const uint32_t> positive,
+                      std::span<const uint32_t> negative, std::span<float> target);
 
 }  // namespace id2vec

@@ -36,12 +36,13 @@ double compare(Metric metric, double product, double a_squared, double b_squared
 
 Status check_vectors(std::span<const float> vectors, size_t width) {
   if (width > 0 && vectors.size() % width == 0) return {};
-  return fail(Code::kInvalidArgument, vectors.size(), " values are no whole number of vectors of width ", width, ".");
+  return fail(Code::kInvalidArgument, vectors.size(), " values are no whole number of vectors of width ",
+              width, ".");
 }
 
 constexpr size_t kAxes = 2;
 constexpr int kRounds = 300;
-constexpr double kTurn = 1e-15;   // 1 − cosine: an angle of 5e-8
+constexpr double kTurn = 1e-15;  // 1 − cosine: an angle of 5e-8
 
 // The centred vectors, and the two directions.
 class Plane2d {
@@ -157,7 +158,8 @@ Status principal_plane(std::span<const float> vectors, size_t width, std::span<f
                        std::span<float> explained) {
   ID2VEC_RETURN_IF_ERROR(check_vectors(vectors, width));
   const size_t count = vectors.size() / width;
-  if (count < 2) return fail(Code::kInvalidArgument, "A plane needs two vectors or more, and was given ", count, ".");
+  if (count < 2)
+    return fail(Code::kInvalidArgument, "A plane needs two vectors or more, and was given ", count, ".");
   ID2VEC_RETURN_IF_ERROR(check_length("out", out.size(), count * kAxes, "[N, 2]"));
   ID2VEC_RETURN_IF_ERROR(check_length("explained", explained.size(), kAxes, "two axes"));
   ID2VEC_ASSIGN(Plane2d plane, Plane2d::of(vectors, width));

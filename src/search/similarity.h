@@ -18,6 +18,7 @@ Status similarity_matrix(std::span<const float> vectors, size_t width, Metric me
 // until neither turns by more than 5e-8 or 300 rounds have passed: where the second and third variance are nearly
 // equal, the second axis is then any direction of that nearly round plane. Signs are free; each axis points where its
 // coordinate of largest magnitude is positive. kInvalidArgument for fewer than two vectors.
-Status principal_plane(std::span<const float> vectors, size_t width, std::span<float> out, std::span<float> explained);
+Status principal_plane(std::span<const float> vectors, size_t width, std::span<float> out,
+                       std::span<float> explained);
 
 }  // namespace id2vec

@@ -13,7 +13,7 @@
 namespace id2vec {
 
 inline double activate(Activation kind, double x) {
-  constexpr double kTanhFactor = 0.79788456080286535588;   // √(2/π)
+  constexpr double kTanhFactor = 0.79788456080286535588;  // √(2/π)
   switch (kind) {
     case Activation::kNone: return x;
     case Activation::kGelu: return x * 0.5 * (1 + std::erf(x / std::numbers::sqrt2));

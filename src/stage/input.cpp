@@ -62,7 +62,8 @@ Status check_call(const InputStage& stage, std::span<const uint32_t> ids, const 
     return fail(Code::kInvalidArgument, "tokenTypeIds were given, but the model has no token types.");
   }
   ID2VEC_RETURN_IF_ERROR(check_length("tokenTypeIds", options.token_types.size(), tokens, "one per id"));
-  return check_below(options.token_types, stage.token_types->spec().rows, "Token type", "the token type table");
+  return check_below(options.token_types, stage.token_types->spec().rows, "Token type",
+                     "the token type table");
 }
 
 void add(float* to, const float* from, size_t count) {
@@ -99,7 +100,7 @@ class SinusoidRows {
   size_t width_ = 0, first_ = 0;
   bool shared_ = false;
   Values<double> divisors_;
-  std::optional<Sinusoids> sinusoids_;   // points into divisors_, whose memory does not move with the object
+  std::optional<Sinusoids> sinusoids_;  // points into divisors_, whose memory does not move with the object
   Values<float> rows_;
 };
 
@@ -109,8 +110,8 @@ struct Work {
   const InputStage& stage;
   Values<uint32_t> positions;
   SinusoidRows sinusoids;
-  Values<float> rows;     // a tile of x before the projection
-  Values<float> added;    // a tile of position or type rows
+  Values<float> rows;   // a tile of x before the projection
+  Values<float> added;  // a tile of position or type rows
   uint32_t zeros[kTileTokens] = {};
 };
 
@@ -124,7 +125,8 @@ Status add_table_rows(const Table& table, std::span<const uint32_t> ids, Values<
 Status add_types_and_positions(Work& work, std::span<const uint32_t> types, size_t first, size_t count,
                                size_t width, float* x) {
   if (work.stage.token_types) {
-    const auto ids = types.empty() ? std::span<const uint32_t>(work.zeros, count) : types.subspan(first, count);
+    const auto ids =
+        types.empty() ? std::span<const uint32_t>(work.zeros, count) : types.subspan(first, count);
     ID2VEC_RETURN_IF_ERROR(add_table_rows(*work.stage.token_types, ids, work.added, x));
   }
   if (work.profile.positions == Positions::kNone) return {};
@@ -136,8 +138,8 @@ Status add_types_and_positions(Work& work, std::span<const uint32_t> types, size
   return {};
 }
 
-Status embed_tile(Work& work, std::span<const uint32_t> ids, const EmbedOptions& options, size_t first, size_t count,
-                  std::span<float> out) {
+Status embed_tile(Work& work, std::span<const uint32_t> ids, const EmbedOptions& options, size_t first,
+                  size_t count, std::span<float> out) {
   const Profile& profile = work.profile;
   const InputStage& stage = work.stage;
   const size_t row_width = stage.embedding->spec().cols, width = middle_width(profile, stage);
@@ -168,7 +170,8 @@ Status prepare_positions(Work& work, std::span<const uint32_t> ids, const EmbedO
   ID2VEC_RETURN_IF_ERROR(
       position_rows(work.profile, ids, options.shape, options.positions, work.positions.all()));
   if (kind == Positions::kLearned) {
-    return check_below(work.positions.all(), work.stage.positions->spec().rows, "Position", "the position table");
+    return check_below(work.positions.all(), work.stage.positions->spec().rows, "Position",
+                       "the position table");
   }
   const size_t width = middle_width(work.profile, work.stage);
   ID2VEC_ASSIGN(work.sinusoids, SinusoidRows::of(kind, width, work.positions.all()));

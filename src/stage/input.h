@@ -25,17 +25,17 @@
 namespace id2vec {
 
 struct InputStage {
-  const Table* embedding = nullptr;     // [V, r]
-  const Table* positions = nullptr;     // learned positions: [P, width at that point]
-  const Table* token_types = nullptr;   // [T, width at that point]
+  const Table* embedding = nullptr;    // [V, r]
+  const Table* positions = nullptr;    // learned positions: [P, width at that point]
+  const Table* token_types = nullptr;  // [T, width at that point]
   NormWeights norm{};
-  Projection projection{};              // [d, r]
+  Projection projection{};             // [d, r]
 };
 
 struct EmbedOptions {
   SequenceShape shape;
   PositionOptions positions{};
-  std::span<const uint32_t> token_types{};   // [batch, length]; empty: all 0
+  std::span<const uint32_t> token_types{};  // [batch, length]; empty: all 0
   // E[ids] where the caller has it already (rows that live elsewhere): [batch · length, r]; empty: read the table.
   std::span<const float> rows{};
 };

@@ -37,10 +37,12 @@ Status check_norm(Norm norm, const NormWeights& weights, size_t width) {
   if (!weights.weight.empty()) {
     ID2VEC_RETURN_IF_ERROR(check_length("The norm's weight", weights.weight.size(), width, "a row"));
   }
-  return weights.bias.empty() ? Status() : check_length("The norm's bias", weights.bias.size(), width, "a row");
+  return weights.bias.empty() ? Status()
+                              : check_length("The norm's bias", weights.bias.size(), width, "a row");
 }
 
-void normalize_rows(Norm norm, double epsilon, const NormWeights& weights, float* rows, size_t count, size_t width) {
+void normalize_rows(Norm norm, double epsilon, const NormWeights& weights, float* rows, size_t count,
+                    size_t width) {
   if (norm == Norm::kNone) return;
   const double n = static_cast<double>(width);
   for (size_t r = 0; r < count; ++r) {

@@ -12,14 +12,15 @@
 namespace id2vec {
 
 struct NormWeights {
-  std::span<const float> weight{};   // [d]; empty: 1
-  std::span<const float> bias{};     // [d]; empty: 0
+  std::span<const float> weight{};  // [d]; empty: 1
+  std::span<const float> bias{};    // [d]; empty: 0
 };
 
 // kInvalidArgument where weight or bias has another length than `width`.
 Status check_norm(Norm norm, const NormWeights& weights, size_t width);
 // rows [count, width]; weights as checked.
-void normalize_rows(Norm norm, double epsilon, const NormWeights& weights, float* rows, size_t count, size_t width);
+void normalize_rows(Norm norm, double epsilon, const NormWeights& weights, float* rows, size_t count,
+                    size_t width);
 
 // Σ x² in double, in the same order of lanes.
 double sum_of_squares(const float* x, size_t width);

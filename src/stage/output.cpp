@@ -18,7 +18,8 @@ constexpr float kNever = -std::numeric_limits<float>::infinity();
 // The steps between a dot product and a finished score, as a table's Finish hook runs them on every block.
 class ScoreRules {
  public:
-  static Result<ScoreRules> of(const Profile& profile, const OutputStage& stage, const OutputOptions& options) {
+  static Result<ScoreRules> of(const Profile& profile, const OutputStage& stage,
+                               const OutputOptions& options) {
     ScoreRules rules(profile, stage, options);
     if (options.forbidden.empty()) return rules;
     ID2VEC_ASSIGN(rules.forbidden_, Values<bool>::of(stage.head->spec().rows));
@@ -47,7 +48,9 @@ class ScoreRules {
   }
   Finish mask_only() const {
     if (forbidden_.size() == 0) return {};
-    return {[](const void* rules, const ScoreBlock& block) { static_cast<const ScoreRules*>(rules)->mask(block); },
+    return {[](const void* rules, const ScoreBlock& block) {
+              static_cast<const ScoreRules*>(rules)->mask(block);
+            },
             this};
   }
 
@@ -107,8 +110,8 @@ Status check_stage(const Profile& profile, const OutputStage& stage) {
 Status check_call(const OutputStage& stage, std::span<const float> hidden, const OutputOptions& options) {
   const size_t width = hidden_width(stage);
   if (hidden.size() % width != 0) {
-    return fail(Code::kInvalidArgument, "hidden has ", hidden.size(), " values, which is no multiple of the width ",
-                width, ".");
+    return fail(Code::kInvalidArgument, "hidden has ", hidden.size(),
+                " values, which is no multiple of the width ", width, ".");
   }
   if (!(options.temperature > 0) || !std::isfinite(options.temperature)) {
     return fail(Code::kInvalidArgument, "temperature has to be a finite number above 0.");
@@ -120,8 +123,8 @@ Status check_call(const OutputStage& stage, std::span<const float> hidden, const
 
 // h' of `count` vectors; `hidden` itself where nothing has to be done to it.
 Result<std::span<const float>> prepare_hidden(const Profile& profile, const OutputStage& stage,
-                                              std::span<const float> hidden, size_t count, Values<float>& scaled,
-                                              Values<float>& projected) {
+                                              std::span<const float> hidden, size_t count,
+                                              Values<float>& scaled, Values<float>& projected) {
   if (profile.hidden_scale != 1) {
     ID2VEC_ASSIGN(scaled, Values<float>::of(hidden.size()));
     const float scale = static_cast<float>(profile.hidden_scale);
@@ -148,10 +151,12 @@ void softmax(std::span<float> z, Scores scores) {
 }
 
 // Winners' scores, finished if that was left for now, and normalized on request.
-void finish_winners(const ScoreRules& rules, bool finished, Scores scores, size_t k, size_t vectors, TopK best) {
+void finish_winners(const ScoreRules& rules, bool finished, Scores scores, size_t k, size_t vectors,
+                    TopK best) {
   for (size_t i = 0; i < vectors * k; ++i) {
     float& value = best.values[i];
-    if (!finished && best.indices[i] >= 0) value = rules.finished(value, static_cast<uint64_t>(best.indices[i]));
+    if (!finished && best.indices[i] >= 0)
+      value = rules.finished(value, static_cast<uint64_t>(best.indices[i]));
     if (scores == Scores::kLogits) continue;
     const double shifted = double{value} - best.log_sum_exp[i / k];
     value = static_cast<float>(scores == Scores::kSoftmax ? std::exp(shifted) : shifted);

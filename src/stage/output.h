@@ -23,19 +23,19 @@
 namespace id2vec {
 
 struct OutputStage {
-  const Table* head = nullptr;   // W [V, r]: the embedding itself where tied
-  Projection projection{};       // [r, hidden], or transposed [hidden, r]
-  NormWeights norm{};            // after the projection
-  std::span<const float> bias{}; // [V], or shorter than V: missing ids get 0; empty: none
+  const Table* head = nullptr;    // W [V, r]: the embedding itself where tied
+  Projection projection{};        // [r, hidden], or transposed [hidden, r]
+  NormWeights norm{};             // after the projection
+  std::span<const float> bias{};  // [V], or shorter than V: missing ids get 0; empty: none
 };
 
 enum class Scores : uint8_t { kLogits, kSoftmax, kLogSoftmax };
 
 struct OutputOptions {
   Precision precision = Precision::kHigh;
-  std::span<const uint32_t> allowed{};     // these ids alone; empty: all
-  std::span<const uint32_t> forbidden{};   // never these
-  uint64_t limit = UINT64_MAX;             // ids ≥ limit do not compete (rows beyond the tokenizer)
+  std::span<const uint32_t> allowed{};    // these ids alone; empty: all
+  std::span<const uint32_t> forbidden{};  // never these
+  uint64_t limit = UINT64_MAX;            // ids ≥ limit do not compete (rows beyond the tokenizer)
   double temperature = 1;
   Scores scores = Scores::kLogits;
 };

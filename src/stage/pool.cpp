@@ -4,9 +4,9 @@
 #include <cmath>
 
 #include "core/text.h"
-#include "stage/values.h"
 #include "stage/checks.h"
 #include "stage/norm.h"
+#include "stage/values.h"
 
 namespace id2vec {
 namespace {

@@ -59,7 +59,8 @@ Status position_rows(const Profile& profile, std::span<const uint32_t> ids, Sequ
                      const PositionOptions& options, std::span<uint32_t> rows) {
   if (!options.explicit_ids.empty()) return explicit_rows(profile, shape, options.explicit_ids, rows);
   const auto mask = options.attention_mask;
-  if (!mask.empty()) ID2VEC_RETURN_IF_ERROR(check_length("attentionMask", mask.size(), shape.tokens(), "one per id"));
+  if (!mask.empty())
+    ID2VEC_RETURN_IF_ERROR(check_length("attentionMask", mask.size(), shape.tokens(), "one per id"));
   if (options.past > UINT32_MAX) {
     return fail(Code::kOutOfRange, "positionOffset ", options.past, " is larger than 4294967295.");
   }

@@ -18,9 +18,10 @@ struct SequenceShape {
 };
 
 struct PositionOptions {
-  uint64_t past = 0;                         // tokens that came before (decoding step by step)
-  std::span<const uint32_t> explicit_ids{};  // [batch, length] or [length]: taken as they are, plus the offset
-  std::span<const uint8_t> attention_mask{}; // [batch, length] of 0 and 1; empty: all 1
+  uint64_t past = 0;   // tokens that came before (decoding step by step)
+  std::span<const uint32_t>
+      explicit_ids{};  // [batch, length] or [length]: taken as they are, plus the offset
+  std::span<const uint8_t> attention_mask{};  // [batch, length] of 0 and 1; empty: all 1
 };
 
 // rows[b·length + t] for every token:
@@ -40,7 +41,7 @@ class Sinusoids {
  public:
   // `divisors` is [⌈d/2⌉] scratch that outlives the object; filled here with 10000^(2i / d).
   Sinusoids(Positions kind, std::span<double> divisors, size_t width);
-  void row(uint32_t position, float* out) const;   // [width]
+  void row(uint32_t position, float* out) const;  // [width]
 
  private:
   Positions kind_;

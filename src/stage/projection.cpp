@@ -9,7 +9,7 @@
 namespace id2vec {
 namespace {
 
-constexpr size_t kTileRows = 32;   // of P at a time: 32 rows of 4096 floats are 512 KB
+constexpr size_t kTileRows = 32;  // of P at a time: 32 rows of 4096 floats are 512 KB
 
 Status project_transposed(const Table& matrix, std::span<const float> x, size_t count, std::span<float> y) {
   const size_t in = matrix.spec().rows, out = matrix.spec().cols;
@@ -41,7 +41,8 @@ Status check_projection(const Projection& projection, size_t width) {
                 ", but is given vectors of width ", width, ".");
   }
   if (projection.bias.empty()) return {};
-  return check_length("The projection's bias", projection.bias.size(), projection.output_width(), "its output");
+  return check_length("The projection's bias", projection.bias.size(), projection.output_width(),
+                      "its output");
 }
 
 Status project(const Projection& projection, std::span<const float> x, size_t count, std::span<float> y) {

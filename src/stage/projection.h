@@ -10,9 +10,9 @@
 namespace id2vec {
 
 struct Projection {
-  const Table* matrix = nullptr;   // null: the identity
+  const Table* matrix = nullptr;  // null: the identity
   bool transposed = false;
-  std::span<const float> bias{};   // [out]; empty: 0
+  std::span<const float> bias{};  // [out]; empty: 0
 
   explicit operator bool() const { return matrix != nullptr; }
   size_t input_width() const { return transposed ? matrix->spec().rows : matrix->spec().cols; }

@@ -26,7 +26,8 @@ Status for_tiles(const Table& table, Use use) {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(kTileRows, table.spec().rows - first));
     for (size_t i = 0; i < count; ++i) ids[i] = static_cast<uint32_t>(first + i);
     ID2VEC_RETURN_IF_ERROR(table.lookup({ids, count}, rows.first(count * width)));
-    ID2VEC_RETURN_IF_ERROR(use(static_cast<size_t>(first), count, std::span<const float>(rows.first(count * width))));
+    ID2VEC_RETURN_IF_ERROR(
+        use(static_cast<size_t>(first), count, std::span<const float>(rows.first(count * width))));
   }
   return {};
 }
@@ -54,10 +55,12 @@ float* floats_of(Table& table) { return reinterpret_cast<float*>(table.plane(0).
 Result<std::unique_ptr<Table>> basis_table(std::span<const float> basis, size_t width, bool transposed,
                                            const KernelTable& kernels) {
   const size_t rank = basis.size() / width;
-  ID2VEC_ASSIGN(auto table, transposed ? float_table(width, rank, kernels) : float_table(rank, width, kernels));
+  ID2VEC_ASSIGN(auto table,
+                transposed ? float_table(width, rank, kernels) : float_table(rank, width, kernels));
   float* to = floats_of(*table);
   for (size_t k = 0; k < rank; ++k) {
-    for (size_t c = 0; c < width; ++c) (transposed ? to[c * rank + k] : to[k * width + c]) = basis[k * width + c];
+    for (size_t c = 0; c < width; ++c)
+      (transposed ? to[c * rank + k] : to[k * width + c]) = basis[k * width + c];
   }
   return table;
 }
@@ -78,19 +81,20 @@ Result<double> measure_error(const Table& table, const Factors& factors) {
   ID2VEC_ASSIGN(auto a, Values<float>::of(kTileRows * rank));
   ID2VEC_ASSIGN(auto ab, Values<float>::of(kTileRows * width));
   double error = 0, total = 0;
-  ID2VEC_RETURN_IF_ERROR(for_tiles(table, [&](size_t first, size_t count, std::span<const float> rows) -> Status {
-    uint32_t ids[kTileRows];
-    for (size_t i = 0; i < count; ++i) ids[i] = static_cast<uint32_t>(first + i);
-    ID2VEC_RETURN_IF_ERROR(factors.rows->lookup({ids, count}, a.first(count * rank)));
-    ID2VEC_RETURN_IF_ERROR(
-        factors.projection->logits(a.first(count * rank), Precision::kHigh, {}, ab.first(count * width)));
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const double difference = double{rows[i]} - ab[i];
-      error += difference * difference;
-      total += double{rows[i]} * rows[i];
-    }
-    return {};
-  }));
+  ID2VEC_RETURN_IF_ERROR(
+      for_tiles(table, [&](size_t first, size_t count, std::span<const float> rows) -> Status {
+        uint32_t ids[kTileRows];
+        for (size_t i = 0; i < count; ++i) ids[i] = static_cast<uint32_t>(first + i);
+        ID2VEC_RETURN_IF_ERROR(factors.rows->lookup({ids, count}, a.first(count * rank)));
+        ID2VEC_RETURN_IF_ERROR(
+            factors.projection->logits(a.first(count * rank), Precision::kHigh, {}, ab.first(count * width)));
+        for (size_t i = 0; i < rows.size(); ++i) {
+          const double difference = double{rows[i]} - ab[i];
+          error += difference * difference;
+          total += double{rows[i]} * rows[i];
+        }
+        return {};
+      }));
   return total > 0 ? std::sqrt(error / total) : 0.0;
 }
 
@@ -98,7 +102,8 @@ Status measure_agreement(const Table& table, Factors& factors) {
   FactorizeReport& report = factors.report;
   report.sampled_vectors = static_cast<uint32_t>(std::min<uint64_t>(kMostSamples, table.spec().rows));
   ID2VEC_ASSIGN(auto hidden, Values<float>::of(table.spec().cols));
-  const OutputStage factorized{.head = factors.rows.get(), .projection = {factors.projection.get(), true, {}}};
+  const OutputStage factorized{.head = factors.rows.get(),
+                               .projection = {factors.projection.get(), true, {}}};
   uint32_t same = 0;
   for (uint32_t i = 0; i < report.sampled_vectors; ++i) {
     const auto id = static_cast<uint32_t>(i * table.spec().rows / report.sampled_vectors);
@@ -131,7 +136,7 @@ Status gram_matrix(const Table& table, std::span<double> gram) {
 
 double optimal_relative_error(std::span<const double> eigenvalues, size_t rank) {
   double left = 0, total = 0;
-  for (size_t i = eigenvalues.size(); i-- > 0;) {   // the small ones first
+  for (size_t i = eigenvalues.size(); i-- > 0;) {  // the small ones first
     const double value = std::max(eigenvalues[i], 0.0);
     if (i >= rank) left += value;
     total += value;
@@ -142,7 +147,8 @@ double optimal_relative_error(std::span<const double> eigenvalues, size_t rank) 
 Result<Factors> factorize(const Table& table, std::span<const float> basis, const Dtype& dtype) {
   const size_t width = table.spec().cols;
   if (basis.empty() || basis.size() % width != 0) {
-    return fail(Code::kInvalidArgument, "A basis of ", basis.size(), " values has no whole number of rows of ", width, ".");
+    return fail(Code::kInvalidArgument, "A basis of ", basis.size(),
+                " values has no whole number of rows of ", width, ".");
   }
   Factors factors;
   ID2VEC_ASSIGN(const auto forward, basis_table(basis, width, false, table.kernels()));

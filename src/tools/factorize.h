@@ -24,11 +24,11 @@ Status gram_matrix(const Table& table, std::span<double> gram);
 double optimal_relative_error(std::span<const double> eigenvalues, size_t rank);
 
 struct FactorizeReport {
-  uint64_t parameters = 0;          // V · k + k · d
+  uint64_t parameters = 0;       // V · k + k · d
   uint64_t bytes = 0;
-  double relative_error = 0;        // ‖E − A·B‖ / ‖E‖ over the whole table, A and B as they are stored
-  double top1_agreement = 0;        // of hidden vectors, the share whose best id is the same with both tables
-  uint32_t sampled_vectors = 0;     // the hidden vectors: rows of E, evenly spaced, up to 256
+  double relative_error = 0;     // ‖E − A·B‖ / ‖E‖ over the whole table, A and B as they are stored
+  double top1_agreement = 0;     // of hidden vectors, the share whose best id is the same with both tables
+  uint32_t sampled_vectors = 0;  // the hidden vectors: rows of E, evenly spaced, up to 256
 };
 
 struct Factors {

@@ -41,15 +41,22 @@ TEST(Architectures, NamesAreClaimedOnce) {
 
 TEST(Architectures, BothDialectsMeet) {
   const std::pair<std::string_view, std::string_view> cases[] = {
-      {"LlamaForCausalLM", "llama"},        {"Qwen2ForCausalLM", "llama"},
-      {"GPT2LMHeadModel", "gpt2"},          {"XLMRobertaForMaskedLM", "roberta"},
-      {"xlm-roberta", "roberta"},           {"MarianMTModel", "marian"},
+      {"LlamaForCausalLM", "llama"},
+      {"Qwen2ForCausalLM", "llama"},
+      {"GPT2LMHeadModel", "gpt2"},
+      {"XLMRobertaForMaskedLM", "roberta"},
+      {"xlm-roberta", "roberta"},
+      {"MarianMTModel", "marian"},
       {"PegasusForConditionalGeneration", "marian"},
-      {"CohereForCausalLM", "cohere"},      {"command-r", "cohere"},
-      {"gemma3_text", "gemma"},             {"gemma-embedding", "gemma"},
+      {"CohereForCausalLM", "cohere"},
+      {"command-r", "cohere"},
+      {"gemma3_text", "gemma"},
+      {"gemma-embedding", "gemma"},
       {"MBartForConditionalGeneration", "bart"},
-      {"T5EncoderModel", "t5"},             {"StaticModel", "static"},
-      {"granitemoe", "granite"},            {"BloomForCausalLM", "bloom"},
+      {"T5EncoderModel", "t5"},
+      {"StaticModel", "static"},
+      {"granitemoe", "granite"},
+      {"BloomForCausalLM", "bloom"},
       {"WhisperForConditionalGeneration", "whisper"},
       {"ModernBertForMaskedLM", "modernbert"},
   };
@@ -83,20 +90,25 @@ TEST(Architectures, Gpt2AddsLearnedPositionsWithoutOffset) {
 
 // HF keeps √d in the dtype of the model: 3072 → 55.5 and 640 → 25.25 in bfloat16; llama.cpp uses the float32 root.
 TEST(Architectures, GemmaScalesByTheRootOfTheWidth) {
-  const MetadataValue bf16 = std::string("bfloat16"), f32 = std::string("float32"), f16 = std::string("float16");
-  EXPECT_EQ(profile_of(config("gemma", {{"config.torch_dtype", bf16}}), {.hidden = 3072}).embedding_scale, 55.5);
-  EXPECT_EQ(profile_of(config("gemma3_text", {{"config.dtype", bf16}}), {.hidden = 640}).embedding_scale, 25.25);
+  const MetadataValue bf16 = std::string("bfloat16"), f32 = std::string("float32"),
+                      f16 = std::string("float16");
+  EXPECT_EQ(profile_of(config("gemma", {{"config.torch_dtype", bf16}}), {.hidden = 3072}).embedding_scale,
+            55.5);
+  EXPECT_EQ(profile_of(config("gemma3_text", {{"config.dtype", bf16}}), {.hidden = 640}).embedding_scale,
+            25.25);
   EXPECT_EQ(profile_of(config("gemma", {{"config.torch_dtype", f32}}), {.hidden = 3072}).embedding_scale,
             static_cast<double>(std::sqrt(3072.0f)));
-  EXPECT_EQ(profile_of(config("gemma", {{"config.torch_dtype", f16}}), {.hidden = 3072}).embedding_scale, 55.4375);
-  EXPECT_EQ(profile_of(gguf("gemma2"), {.hidden = 3072}).embedding_scale, static_cast<double>(std::sqrt(3072.0f)));
+  EXPECT_EQ(profile_of(config("gemma", {{"config.torch_dtype", f16}}), {.hidden = 3072}).embedding_scale,
+            55.4375);
+  EXPECT_EQ(profile_of(gguf("gemma2"), {.hidden = 3072}).embedding_scale,
+            static_cast<double>(std::sqrt(3072.0f)));
   EXPECT_EQ(profile_of(gguf("gemma-embedding"), {.hidden = 768}).embedding_scale,
             static_cast<double>(std::sqrt(768.0f)));
 }
 
 TEST(Architectures, GemmaSoftcaps) {
   EXPECT_EQ(profile_of(gguf("gemma")).softcap, 0);
-  EXPECT_EQ(profile_of(gguf("gemma2")).softcap, 30);   // the default of files without the key
+  EXPECT_EQ(profile_of(gguf("gemma2")).softcap, 30);  // the default of files without the key
   EXPECT_EQ(profile_of(gguf("gemma2", {{"gemma2.final_logit_softcapping", 25.0}})).softcap, 25);
   EXPECT_EQ(profile_of(config("gemma2", {{"config.final_logit_softcapping", 20.0}})).softcap, 20);
   EXPECT_EQ(profile_of(gguf("gemma3")).softcap, 0);
@@ -104,32 +116,37 @@ TEST(Architectures, GemmaSoftcaps) {
 
 // Of a multimodal checkpoint the text part speaks.
 TEST(Architectures, Gemma3nHasAPerLayerTable) {
-  const Profile profile = profile_of(config("gemma3n", {{"config.text_config.hidden_size_per_layer_input", int64_t{256}},
-                                                       {"config.text_config.final_logit_softcapping", 30.0},
-                                                       {"config.text_config.torch_dtype", std::string("bfloat16")}}),
-                                     {.hidden = 2048});
+  const Profile profile =
+      profile_of(config("gemma3n", {{"config.text_config.hidden_size_per_layer_input", int64_t{256}},
+                                    {"config.text_config.final_logit_softcapping", 30.0},
+                                    {"config.text_config.torch_dtype", std::string("bfloat16")}}),
+                 {.hidden = 2048});
   EXPECT_EQ(profile.family, "gemma3n");
   EXPECT_EQ(profile.per_layer_scale, 16);
   EXPECT_EQ(profile.softcap, 30);
-  EXPECT_EQ(profile.embedding_scale, 45.25);   // √2048 = 45.2548… in bfloat16
-  EXPECT_EQ(profile_of(gguf("gemma4", {{"gemma4.embedding_length_per_layer_input", uint64_t{256}}})).per_layer_scale,
+  EXPECT_EQ(profile.embedding_scale, 45.25);  // √2048 = 45.2548… in bfloat16
+  EXPECT_EQ(profile_of(gguf("gemma4", {{"gemma4.embedding_length_per_layer_input", uint64_t{256}}}))
+                .per_layer_scale,
             16);
 }
 
 TEST(Architectures, T5ScalesHiddenOnlyWhereTied) {
   EXPECT_DOUBLE_EQ(profile_of(config("t5"), {.hidden = 64, .tied = true}).hidden_scale, 0.125);
-  EXPECT_EQ(profile_of(config("t5", {{"config.tie_word_embeddings", false}}), {.hidden = 64, .tied = false}).hidden_scale,
+  EXPECT_EQ(profile_of(config("t5", {{"config.tie_word_embeddings", false}}), {.hidden = 64, .tied = false})
+                .hidden_scale,
             1);
   EXPECT_EQ(profile_of(gguf("t5"), {.hidden = 64, .tied = false}).hidden_scale, 1);
   EXPECT_DOUBLE_EQ(profile_of(gguf("t5"), {.hidden = 64, .tied = true}).hidden_scale, 0.125);
   // Tied by its config although a head was stored as well: the config decides, as in HF.
   EXPECT_DOUBLE_EQ(
-      profile_of(config("mt5", {{"config.tie_word_embeddings", true}}), {.hidden = 64, .tied = false}).hidden_scale,
+      profile_of(config("mt5", {{"config.tie_word_embeddings", true}}), {.hidden = 64, .tied = false})
+          .hidden_scale,
       0.125);
 }
 
 TEST(Architectures, BertNormalizesAndTransforms) {
-  const Profile profile = profile_of(config("bert", {{"config.layer_norm_eps", 1e-12}, {"config.hidden_act", std::string("relu")}}));
+  const Profile profile = profile_of(
+      config("bert", {{"config.layer_norm_eps", 1e-12}, {"config.hidden_act", std::string("relu")}}));
   EXPECT_EQ(profile.positions, Positions::kLearned);
   EXPECT_EQ(profile.position_ids, PositionIds::kSequential);
   EXPECT_EQ(profile.norm, Norm::kLayerNorm);
@@ -169,7 +186,8 @@ TEST(Architectures, BartScalesOnlyWhereFlagged) {
   EXPECT_EQ(plain.position_offset, 2);
   EXPECT_EQ(plain.position_ids, PositionIds::kSequential);
   EXPECT_EQ(plain.norm, Norm::kLayerNorm);
-  EXPECT_EQ(profile_of(config("mbart", {{"config.scale_embedding", true}}), {.hidden = 16}).embedding_scale, 4);
+  EXPECT_EQ(profile_of(config("mbart", {{"config.scale_embedding", true}}), {.hidden = 16}).embedding_scale,
+            4);
 }
 
 TEST(Architectures, MarianAndPegasusHaveSinusoidsInHalves) {
@@ -186,15 +204,17 @@ TEST(Architectures, WhisperAddsLearnedPositionsAlone) {
   const Profile profile = profile_of(config("whisper", {{"config.scale_embedding", true}}));
   EXPECT_EQ(profile.positions, Positions::kLearned);
   EXPECT_EQ(profile.position_offset, 0);
-  EXPECT_EQ(profile.embedding_scale, 1);   // only its encoder looks at scale_embedding
+  EXPECT_EQ(profile.embedding_scale, 1);  // only its encoder looks at scale_embedding
 }
 
 // The same GGUF key, used both ways.
 TEST(Architectures, GraniteDividesAndCohereMultiplies) {
-  const Profile granite = profile_of(gguf("granite", {{"granite.logit_scale", 8.0}, {"granite.embedding_scale", 12.0}}));
+  const Profile granite =
+      profile_of(gguf("granite", {{"granite.logit_scale", 8.0}, {"granite.embedding_scale", 12.0}}));
   EXPECT_EQ(granite.logit_scale, 0.125);
   EXPECT_EQ(granite.embedding_scale, 12);
-  const Profile hf = profile_of(config("granite", {{"config.logits_scaling", 16.0}, {"config.embedding_multiplier", 12.0}}));
+  const Profile hf =
+      profile_of(config("granite", {{"config.logits_scaling", 16.0}, {"config.embedding_multiplier", 12.0}}));
   EXPECT_EQ(hf.logit_scale, 0.0625);
   EXPECT_EQ(hf.embedding_scale, 12);
   EXPECT_EQ(profile_of(gguf("command-r", {{"command-r.logit_scale", 0.0625}})).logit_scale, 0.0625);
@@ -207,14 +227,17 @@ TEST(Architectures, GrokHasDefaultsWithoutKeys) {
   EXPECT_DOUBLE_EQ(profile.embedding_scale, 78.38367176906169);
   EXPECT_DOUBLE_EQ(profile.logit_scale, 0.5773502691896257);
   EXPECT_EQ(profile.softcap, 0);
-  EXPECT_EQ(profile_of(gguf("grok", {{"grok.final_logit_softcapping", 50.0}, {"grok.embedding_scale", 90.0}})).softcap, 50);
+  EXPECT_EQ(profile_of(gguf("grok", {{"grok.final_logit_softcapping", 50.0}, {"grok.embedding_scale", 90.0}}))
+                .softcap,
+            50);
   EXPECT_EQ(profile_of(gguf("grok", {{"grok.embedding_scale", 90.0}})).embedding_scale, 90);
 }
 
 // HF: hidden / (hidden_size / dim_model_base); GGUF stores that quotient as logit_scale.
 TEST(Architectures, MiniCpmShrinksHidden) {
-  const Profile hf = profile_of(config("minicpm", {{"config.scale_emb", 12.0}, {"config.dim_model_base", int64_t{256}}}),
-                                {.hidden = 2304});
+  const Profile hf =
+      profile_of(config("minicpm", {{"config.scale_emb", 12.0}, {"config.dim_model_base", int64_t{256}}}),
+                 {.hidden = 2304});
   EXPECT_EQ(hf.embedding_scale, 12);
   EXPECT_DOUBLE_EQ(hf.hidden_scale, 256.0 / 2304);
   EXPECT_EQ(hf.logit_scale, 1);

@@ -1,7 +1,5 @@
 // The input stage of every architecture on tables small enough to work by hand. Each case states its formula; the
 // expected floats come from the same float operations, written out. Sources: model/architectures.cpp.
-#include "stage/input.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -9,6 +7,7 @@
 
 #include "model/architectures.h"
 #include "small_table.h"
+#include "stage/input.h"
 
 namespace id2vec {
 namespace {
@@ -34,7 +33,8 @@ Floats embed_all(const Profile& profile, const InputStage& stage, const Ids& ids
   return out;
 }
 
-Status embed_status(const Profile& profile, const InputStage& stage, const Ids& ids, EmbedOptions options = {}) {
+Status embed_status(const Profile& profile, const InputStage& stage, const Ids& ids,
+                    EmbedOptions options = {}) {
   if (options.shape.length == 0) options.shape = {1, ids.size()};
   Floats out(ids.size() * embed_width(stage), kSentinel);
   const Status status = embed(profile, stage, ids, options, out);
@@ -43,8 +43,9 @@ Status embed_status(const Profile& profile, const InputStage& stage, const Ids& 
 }
 
 // The worked example of a table of 6 rows and 4 columns.
-const Floats kExample = {0.10f, -0.20f, 0.30f,  0.05f, 0.40f, 0.10f,  -0.10f, 0.20f, -0.30f, 0.25f, 0.15f, -0.05f,
-                         0.05f, 0.60f,  -0.40f, 0.10f, 0.20f, -0.10f, 0.00f,  0.35f, -0.15f, 0.05f, 0.45f, -0.20f};
+const Floats kExample = {0.10f,  -0.20f, 0.30f, 0.05f,  0.40f,  0.10f, -0.10f, 0.20f,
+                         -0.30f, 0.25f,  0.15f, -0.05f, 0.05f,  0.60f, -0.40f, 0.10f,
+                         0.20f,  -0.10f, 0.00f, 0.35f,  -0.15f, 0.05f, 0.45f,  -0.20f};
 
 Floats row(const Floats& table, size_t width, size_t index) {
   return Floats(table.begin() + index * width, table.begin() + (index + 1) * width);
@@ -105,7 +106,8 @@ TEST(Embed, DecodingStepByStepEqualsTheWhole) {
   const Ids ids = {3, 1, 3, 5, 0};
   const Floats whole = embed_all(profile, {.embedding = table.get()}, ids);
   for (size_t t = 0; t < ids.size(); ++t) {
-    const Floats step = embed_all(profile, {.embedding = table.get()}, {ids[t]}, {.shape = {}, .positions = {.past = t}});
+    const Floats step =
+        embed_all(profile, {.embedding = table.get()}, {ids[t]}, {.shape = {}, .positions = {.past = t}});
     EXPECT_EQ(step, row(whole, 4, t));
   }
 }
@@ -124,19 +126,20 @@ TEST(Embed, ExplicitPositionsFarApart) {
   const auto table = float_table(6, 4, kExample);
   const Profile profile = profile_of("transformer", 4);
   const Ids positions = {70000, 3};
-  const Floats out =
-      embed_all(profile, {.embedding = table.get()}, {1, 1}, {.shape = {}, .positions = {.explicit_ids = positions}});
+  const Floats out = embed_all(profile, {.embedding = table.get()}, {1, 1},
+                               {.shape = {}, .positions = {.explicit_ids = positions}});
   EXPECT_EQ(out[0], 2 * 0.40f + static_cast<float>(std::sin(70000.0)));
   EXPECT_EQ(out[4], 2 * 0.40f + static_cast<float>(std::sin(3.0)));
 }
 
 // wte[id] + wpe[t]
 TEST(Embed, Gpt2AddsItsPositionRows) {
-  const auto table = float_table(6, 4, kExample), positions = float_table(3, 4, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const auto table = float_table(6, 4, kExample),
+             positions = float_table(3, 4, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const InputStage stage{.embedding = table.get(), .positions = positions.get()};
   const Profile profile = profile_of("gpt2", 4);
-  EXPECT_EQ(embed_all(profile, stage, {3, 1}),
-            (Floats{0.05f + 1, 0.60f + 2, -0.40f + 3, 0.10f + 4, 0.40f + 5, 0.10f + 6, -0.10f + 7, 0.20f + 8}));
+  EXPECT_EQ(embed_all(profile, stage, {3, 1}), (Floats{0.05f + 1, 0.60f + 2, -0.40f + 3, 0.10f + 4, 0.40f + 5,
+                                                       0.10f + 6, -0.10f + 7, 0.20f + 8}));
   EXPECT_EQ(embed_all(profile, stage, {1}, {.shape = {}, .positions = {.past = 1}}),
             (Floats{0.40f + 5, 0.10f + 6, -0.10f + 7, 0.20f + 8}));
 }
@@ -181,7 +184,9 @@ const Floats kWeight = {1.5f, 0.5f, -1, 2}, kBias = {0.1f, 0, -0.2f, 0.3f};
 TEST(Embed, BertAddsTypesAndPositionsThenNormalizes) {
   const auto table = float_table(6, 4, kExample), positions = float_table(2, 4, {1, 0, 0, 0, 0, 2, 0, 0}),
              types = float_table(2, 4, {0.5f, 0.5f, 0, 0, 0, 0, 0.25f, 1});
-  const InputStage stage{.embedding = table.get(), .positions = positions.get(), .token_types = types.get(),
+  const InputStage stage{.embedding = table.get(),
+                         .positions = positions.get(),
+                         .token_types = types.get(),
                          .norm = {kWeight, kBias}};
   const Profile profile = profile_of("bert", 4);
   const auto expect = [&](const Floats& actual, size_t t, const Floats& x) {
@@ -198,9 +203,10 @@ TEST(Embed, BertAddsTypesAndPositionsThenNormalizes) {
 // Pads stay at row 1, the others count from row 2 over the pads.
 TEST(Embed, RobertaSkipsItsPads) {
   constexpr uint32_t kPad = 1;
-  const auto table = float_table(6, 1, {0, 0, 0, 0, 0, 0}), positions = float_table(6, 1, {0, 10, 20, 30, 40, 50});
+  const auto table = float_table(6, 1, {0, 0, 0, 0, 0, 0}),
+             positions = float_table(6, 1, {0, 10, 20, 30, 40, 50});
   Profile profile = profile_of("roberta", 1);
-  profile.norm = Norm::kNone;   // keeps the rows readable
+  profile.norm = Norm::kNone;  // keeps the rows readable
   const InputStage stage{.embedding = table.get(), .positions = positions.get()};
   EXPECT_EQ(embed_all(profile, stage, {0, 5, kPad, 4}), (Floats{20, 30, 10, 40}));
   EXPECT_EQ(embed_all(profile, stage, {kPad, kPad, 0, 5}), (Floats{10, 10, 20, 30}));
@@ -209,7 +215,8 @@ TEST(Embed, RobertaSkipsItsPads) {
 
 // positions = cumsum(mask) · mask − 1 + 2, so that masked tokens read row 1.
 TEST(Embed, OptCountsTheMask) {
-  const auto table = float_table(6, 1, {0, 0, 0, 0, 0, 0}), positions = float_table(6, 1, {0, 10, 20, 30, 40, 50});
+  const auto table = float_table(6, 1, {0, 0, 0, 0, 0, 0}),
+             positions = float_table(6, 1, {0, 10, 20, 30, 40, 50});
   const Profile profile = profile_of("opt", 1);
   const InputStage stage{.embedding = table.get(), .positions = positions.get()};
   const std::vector<uint8_t> mask = {0, 0, 1, 1};
@@ -222,8 +229,8 @@ TEST(Embed, OptCountsTheMask) {
 TEST(Embed, OptProjectsBeforeItAddsPositions) {
   const auto table = float_table(2, 2, {1, 2, 3, 4}), project_in = float_table(3, 2, {1, 0, 0, 1, 1, 1}),
              positions = float_table(4, 3, {0, 0, 0, 0, 0, 0, 10, 20, 30, 40, 50, 60});
-  const InputStage stage{.embedding = table.get(), .positions = positions.get(),
-                         .projection = {.matrix = project_in.get()}};
+  const InputStage stage{
+      .embedding = table.get(), .positions = positions.get(), .projection = {.matrix = project_in.get()}};
   EXPECT_EQ(embed_all(profile_of("opt", 3), stage, {1, 0}), (Floats{13, 24, 37, 41, 52, 63}));
 }
 
@@ -232,8 +239,11 @@ TEST(Embed, AlbertNormalizesThenProjects) {
   const auto table = float_table(2, 2, {1, 2, 5, 4}), positions = float_table(2, 2, {1, 0, 0, 1}),
              types = float_table(2, 2, {0, 1, 1, 0}), mapping = float_table(3, 2, {1, 0, 0, 1, 2, -1});
   const Floats weight = {2, 1}, bias = {0, 1}, offset = {10, 20, 30};
-  const InputStage stage{.embedding = table.get(), .positions = positions.get(), .token_types = types.get(),
-                         .norm = {weight, bias}, .projection = {.matrix = mapping.get(), .bias = offset}};
+  const InputStage stage{.embedding = table.get(),
+                         .positions = positions.get(),
+                         .token_types = types.get(),
+                         .norm = {weight, bias},
+                         .projection = {.matrix = mapping.get(), .bias = offset}};
   // id 1 at position 0, type 0: (5 + 0 + 1, 4 + 1 + 0) = (6, 5) → normalized (1, −1) → (2, 0) → (12, 20, 34)
   expect_near(embed_all(profile_of("albert", 3), stage, {1}), {12, 20, 34}, 1e-5f);
 }
@@ -271,8 +281,8 @@ TEST(Embed, WhisperDecoderAddsPositionsFromZero) {
 TEST(Embed, BloomNormalizesTheRow) {
   const auto table = float_table(6, 4, kExample);
   const InputStage stage{.embedding = table.get(), .norm = {kWeight, kBias}};
-  expect_near(embed_all(profile_of("bloom", 4), stage, {3}), layer_norm(row(kExample, 4, 3), 1e-5, kWeight, kBias),
-              1e-6f);
+  expect_near(embed_all(profile_of("bloom", 4), stage, {3}),
+              layer_norm(row(kExample, 4, 3), 1e-5, kWeight, kBias), 1e-6f);
 }
 
 TEST(Embed, RmsNormHasNoMean) {
@@ -287,8 +297,10 @@ TEST(Embed, RmsNormHasNoMean) {
 
 // More tokens than one tile, every tile boundary included.
 TEST(Embed, ManyTokensEqualOneByOne) {
-  const auto table = float_table(6, 4, kExample), mapping = float_table(3, 4, {1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, -1});
-  const InputStage stage{.embedding = table.get(), .norm = {kWeight, kBias}, .projection = {.matrix = mapping.get()}};
+  const auto table = float_table(6, 4, kExample),
+             mapping = float_table(3, 4, {1, 0, 0, 1, 0, 1, 0, 1, 1, 1, 1, -1});
+  const InputStage stage{
+      .embedding = table.get(), .norm = {kWeight, kBias}, .projection = {.matrix = mapping.get()}};
   const Profile profile = profile_of("bloom", 4);
   for (size_t count : {31, 32, 33, 64, 65}) {
     Ids ids(count);
@@ -330,7 +342,8 @@ TEST(Embed, RefusesBeforeItWrites) {
             Code::kInvalidArgument);
   EXPECT_EQ(embed_status(profile_of("bloom", 4), stage, {0}).code(), Code::kNotFound);
   const Ids types = {0};
-  EXPECT_EQ(embed_status(llama, stage, {0}, {.shape = {}, .token_types = types}).code(), Code::kInvalidArgument);
+  EXPECT_EQ(embed_status(llama, stage, {0}, {.shape = {}, .token_types = types}).code(),
+            Code::kInvalidArgument);
   const std::vector<uint8_t> mask = {1, 1};
   EXPECT_EQ(embed_status(gpt2, stage, {0}, {.shape = {}, .positions = {.attention_mask = mask}}).code(),
             Code::kInvalidArgument);

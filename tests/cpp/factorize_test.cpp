@@ -15,7 +15,7 @@ namespace id2vec {
 namespace {
 
 struct Spectrum {
-  std::vector<double> vectors, values;   // [d, d] rows by descending value
+  std::vector<double> vectors, values;  // [d, d] rows by descending value
 };
 
 Spectrum spectrum_of(const Table& table) {
@@ -52,8 +52,8 @@ TEST(SymmetricEigen, OrdersByValueAndSolves) {
   EXPECT_NEAR(values[0], 5, 1e-12);
   EXPECT_NEAR(values[1], 3, 1e-12);
   EXPECT_NEAR(values[2], 1, 1e-12);
-  EXPECT_NEAR(std::fabs(matrix[2]), 1, 1e-12);                       // (0, 0, ±1)
-  EXPECT_NEAR(matrix[3], matrix[4], 1e-12);                          // ±(1, 1, 0) / √2
+  EXPECT_NEAR(std::fabs(matrix[2]), 1, 1e-12);  // (0, 0, ±1)
+  EXPECT_NEAR(matrix[3], matrix[4], 1e-12);     // ±(1, 1, 0) / √2
   EXPECT_NEAR(std::fabs(matrix[3]), std::sqrt(0.5), 1e-12);
   matrix[4] = std::nan("");
   EXPECT_EQ(symmetric_eigen(matrix, values).code(), Code::kInvalidArgument);
@@ -89,7 +89,8 @@ TEST(Factorize, TheFactorsStandForTheTable) {
   const auto table = decaying_table(100, 16);
   auto factors = factorize(*table, basis_of(spectrum_of(*table), 16), *dtype_by_name("F32"));
   ASSERT_TRUE(factors.ok());
-  const InputStage input{.embedding = factors.value().rows.get(), .projection = {.matrix = factors.value().projection.get()}};
+  const InputStage input{.embedding = factors.value().rows.get(),
+                         .projection = {.matrix = factors.value().projection.get()}};
   const OutputStage output{.head = factors.value().rows.get(),
                            .projection = {.matrix = factors.value().projection.get(), .transposed = true}};
   Profile profile;
@@ -119,8 +120,10 @@ TEST(Factorize, StoresItsRowsInAFormat) {
 
 TEST(Factorize, Refuses) {
   const auto table = decaying_table(10, 8);
-  EXPECT_EQ(factorize(*table, std::vector<float>(7), *dtype_by_name("F32")).status().code(), Code::kInvalidArgument);
-  EXPECT_EQ(factorize(*table, std::vector<float>(8), *dtype_by_name("IQ1_S")).status().code(), Code::kUnsupported);
+  EXPECT_EQ(factorize(*table, std::vector<float>(7), *dtype_by_name("F32")).status().code(),
+            Code::kInvalidArgument);
+  EXPECT_EQ(factorize(*table, std::vector<float>(8), *dtype_by_name("IQ1_S")).status().code(),
+            Code::kUnsupported);
   std::vector<double> small(4);
   EXPECT_EQ(gram_matrix(*table, small).code(), Code::kInvalidArgument);
 }

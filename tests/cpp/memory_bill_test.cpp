@@ -31,7 +31,8 @@ TEST(MemoryBill, EveryFormatWithItsBlockMetadata) {
 
 TEST(MemoryBill, TyingAndTheShareOfTheFile) {
   const MemoryBill untied =
-      memory_bill({.rows = 100, .cols = 32, .table_bytes = 12800, .head_bytes = 6400, .file_bytes = 76800}).value();
+      memory_bill({.rows = 100, .cols = 32, .table_bytes = 12800, .head_bytes = 6400, .file_bytes = 76800})
+          .value();
   EXPECT_EQ(untied.bytes, 19200u);
   EXPECT_EQ(untied.share_of_file, 0.25);
   EXPECT_EQ(untied.saved_by_tying, 6400u);
@@ -46,13 +47,14 @@ TEST(MemoryBill, Factorization) {
   EXPECT_EQ(bill.factorized[0].rank, 384u);
   EXPECT_EQ(bill.factorized[0].parameters, 384u * 30768);
   EXPECT_EQ(bill.factorized[0].bytes, 384u * 30768 * 2);
-  EXPECT_EQ(bill.break_even_rank, 749u);   // 30000 · 768 / 30768 = 748.8
+  EXPECT_EQ(bill.break_even_rank, 749u);  // 30000 · 768 / 30768 = 748.8
   // A table that is no taller than wide gains nothing at half its width.
   EXPECT_EQ(memory_bill({.rows = 64, .cols = 64}).value().factorized.size(), 2u);
 }
 
 TEST(MemoryBill, RefusesWhatCannotBeCounted) {
-  EXPECT_EQ(memory_bill({.rows = uint64_t{1} << 40, .cols = uint64_t{1} << 30}).status().code(), Code::kLimit);
+  EXPECT_EQ(memory_bill({.rows = uint64_t{1} << 40, .cols = uint64_t{1} << 30}).status().code(),
+            Code::kLimit);
   EXPECT_EQ(memory_bill({.rows = 0, .cols = 4}).status().code(), Code::kInvalidArgument);
 }
 

@@ -1,6 +1,4 @@
 // The output stage of every architecture, on heads small enough to work by hand.
-#include "stage/output.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include "model/architectures.h"
 #include "random_table.h"
 #include "small_table.h"
+#include "stage/output.h"
 
 namespace id2vec {
 namespace {
@@ -20,10 +19,12 @@ constexpr float kSentinel = 12345, kInfinity = std::numeric_limits<float>::infin
 
 Profile profile_of(std::string_view family, uint32_t hidden, bool tied = true,
                    std::vector<std::pair<std::string, MetadataValue>> metadata = {}) {
-  return resolve_profile(directory_with(std::move(metadata)), {.hidden = hidden, .tied = tied, .architecture = family});
+  return resolve_profile(directory_with(std::move(metadata)),
+                         {.hidden = hidden, .tied = tied, .architecture = family});
 }
 
-Floats logits_of(const Profile& profile, const OutputStage& stage, const Floats& hidden, const OutputOptions& options = {}) {
+Floats logits_of(const Profile& profile, const OutputStage& stage, const Floats& hidden,
+                 const OutputOptions& options = {}) {
   const size_t ids = options.allowed.empty() ? stage.head->spec().rows : options.allowed.size();
   const size_t values = hidden.size() / hidden_width(stage) * ids;
   Floats out(values + 2, kSentinel);
@@ -102,7 +103,8 @@ TEST(OutputStage, TheBiasComesLast) {
   const auto head = four_rows();
   const Floats bias = {0, 10, 0, 100};
   for (const char* family : {"bart", "marian", "phi2"}) {
-    EXPECT_EQ(logits_of(profile_of(family, 2), {.head = head.get(), .bias = bias}, kHidden), (Floats{3, 15, 8, 101}));
+    EXPECT_EQ(logits_of(profile_of(family, 2), {.head = head.get(), .bias = bias}, kHidden),
+              (Floats{3, 15, 8, 101}));
   }
   Profile capped;
   capped.logit_scale = 2;
@@ -110,17 +112,21 @@ TEST(OutputStage, TheBiasComesLast) {
   const Floats out = logits_of(capped, {.head = head.get(), .bias = bias}, kHidden);
   EXPECT_FLOAT_EQ(out[3], 4 * std::tanh(2.0f / 4) + 100);
   // The ranking follows the bias as well.
-  EXPECT_EQ(top_k_of(capped, {.head = head.get(), .bias = bias}, kHidden, 2).indices, (std::vector<int32_t>{3, 1}));
+  EXPECT_EQ(top_k_of(capped, {.head = head.get(), .bias = bias}, kHidden, 2).indices,
+            (std::vector<int32_t>{3, 1}));
 }
 
 // BertLMPredictionHead: LayerNorm(gelu(dense(h))) · Wᵀ + bias
 TEST(OutputStage, BertTransforms) {
   const auto head = four_rows(), dense = float_table(2, 2, {1, 0, 0, 2});
   const Floats dense_bias = {0.5f, -1}, weight = {2, 3}, norm_bias = {0.25f, 0}, bias = {0, 0, 0, 7};
-  const OutputStage stage{.head = head.get(), .projection = {.matrix = dense.get(), .bias = dense_bias},
-                          .norm = {weight, norm_bias}, .bias = bias};
+  const OutputStage stage{.head = head.get(),
+                          .projection = {.matrix = dense.get(), .bias = dense_bias},
+                          .norm = {weight, norm_bias},
+                          .bias = bias};
   const auto gelu = [](double x) { return x * 0.5 * (1 + std::erf(x / std::sqrt(2.0))); };
-  const double a = gelu(3.5), b = gelu(9), mean = (a + b) / 2, deviation = std::sqrt((b - a) * (b - a) / 4 + 1e-12);
+  const double a = gelu(3.5), b = gelu(9), mean = (a + b) / 2,
+               deviation = std::sqrt((b - a) * (b - a) / 4 + 1e-12);
   const double x = (a - mean) / deviation * 2 + 0.25, y = (b - mean) / deviation * 3;
   const Floats out = logits_of(profile_of("bert", 2), stage, kHidden);
   EXPECT_NEAR(out[0], x, 1e-5);
@@ -133,10 +139,11 @@ TEST(OutputStage, BertTransforms) {
 TEST(OutputStage, AlbertGoesBackToTheWidthOfItsRows) {
   const auto head = four_rows(), dense = float_table(2, 3, {1, 0, 0, 0, 1, 1});
   const Floats weight = {1, 1}, zero = {0, 0};
-  const OutputStage stage{.head = head.get(), .projection = {.matrix = dense.get(), .bias = zero}, .norm = {weight, zero}};
+  const OutputStage stage{
+      .head = head.get(), .projection = {.matrix = dense.get(), .bias = zero}, .norm = {weight, zero}};
   EXPECT_EQ(hidden_width(stage), 3u);
   const Floats out = logits_of(profile_of("albert", 3), stage, {1, 2, 3});
-  EXPECT_NEAR(out[0], -1, 1e-5);   // of two values layer norm makes ∓1
+  EXPECT_NEAR(out[0], -1, 1e-5);  // of two values layer norm makes ∓1
   EXPECT_NEAR(out[1], 1, 1e-5);
 }
 
@@ -144,13 +151,14 @@ TEST(OutputStage, AlbertGoesBackToTheWidthOfItsRows) {
 TEST(OutputStage, OptProjectsOut) {
   const auto head = four_rows(), project_out = float_table(2, 3, {1, 0, 1, 0, 1, 0});
   const OutputStage stage{.head = head.get(), .projection = {.matrix = project_out.get()}};
-  EXPECT_EQ(logits_of(profile_of("opt", 3), stage, {1, 5, 2}), kDots);   // (1 + 2, 5) = (3, 5)
+  EXPECT_EQ(logits_of(profile_of("opt", 3), stage, {1, 5, 2}), kDots);  // (1 + 2, 5) = (3, 5)
 }
 
 // A factorized table: logits = (h · Bᵀ) · Aᵀ with the one matrix Bᵀ [d, k] that lookup uses as well.
 TEST(OutputStage, AFactorizedHeadUsesItsProjectionTransposed) {
   const auto head = four_rows(), b_transposed = float_table(3, 2, {1, 0, 0, 1, 1, 0});
-  const OutputStage stage{.head = head.get(), .projection = {.matrix = b_transposed.get(), .transposed = true}};
+  const OutputStage stage{.head = head.get(),
+                          .projection = {.matrix = b_transposed.get(), .transposed = true}};
   EXPECT_EQ(logits_of({}, stage, {1, 5, 2}), kDots);
   EXPECT_EQ(logits_of({}, stage, {1, 5, 2, 0, 0, 0}).size(), 8u);
 }
@@ -158,10 +166,13 @@ TEST(OutputStage, AFactorizedHeadUsesItsProjectionTransposed) {
 TEST(OutputStage, IdsBeyondTheTokenizerAndForbiddenOnesNeverWin) {
   const auto head = four_rows();
   const Ids forbidden = {2}, allowed = {3, 0};
-  EXPECT_EQ(logits_of({}, {.head = head.get()}, kHidden, {.limit = 2}), (Floats{3, 5, -kInfinity, -kInfinity}));
-  EXPECT_EQ(logits_of({}, {.head = head.get()}, kHidden, {.forbidden = forbidden}), (Floats{3, 5, -kInfinity, 1}));
+  EXPECT_EQ(logits_of({}, {.head = head.get()}, kHidden, {.limit = 2}),
+            (Floats{3, 5, -kInfinity, -kInfinity}));
+  EXPECT_EQ(logits_of({}, {.head = head.get()}, kHidden, {.forbidden = forbidden}),
+            (Floats{3, 5, -kInfinity, 1}));
   EXPECT_EQ(logits_of({}, {.head = head.get()}, kHidden, {.allowed = allowed}), (Floats{1, 3}));
-  EXPECT_EQ(top_k_of({}, {.head = head.get()}, kHidden, 2, {.limit = 2}).indices, (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(top_k_of({}, {.head = head.get()}, kHidden, 2, {.limit = 2}).indices,
+            (std::vector<int32_t>{1, 0}));
   EXPECT_EQ(top_k_of({}, {.head = head.get()}, kHidden, 2, {.forbidden = forbidden}).indices,
             (std::vector<int32_t>{1, 0}));
   const Found few = top_k_of({}, {.head = head.get()}, kHidden, 3, {.allowed = allowed});
@@ -196,10 +207,11 @@ TEST(OutputStage, TopKIsLogitsSorted) {
   capped.logit_scale = 0.5;
   capped.softcap = 20;
   const Ids forbidden = {5, 77, 2999};
-  const OutputOptions options[] = {{}, {.limit = 1000}, {.forbidden = forbidden, .temperature = 0.7},
-                                   {.scores = Scores::kLogSoftmax}};
+  const OutputOptions options[] = {
+      {}, {.limit = 1000}, {.forbidden = forbidden, .temperature = 0.7}, {.scores = Scores::kLogSoftmax}};
   for (const Profile& profile : {plain, capped}) {
-    for (const OutputStage& stage : {OutputStage{.head = head.get()}, OutputStage{.head = head.get(), .bias = bias}}) {
+    for (const OutputStage& stage :
+         {OutputStage{.head = head.get()}, OutputStage{.head = head.get(), .bias = bias}}) {
       for (const OutputOptions& option : options) {
         const Floats all = logits_of(profile, stage, hidden, option);
         const Found best = top_k_of(profile, stage, hidden, 7, option);
@@ -220,7 +232,8 @@ TEST(OutputStage, TopKIsLogitsSorted) {
 
 TEST(OutputStage, RefusesWhatDoesNotFit) {
   const auto head = four_rows(), wide = float_table(3, 2, {1, 0, 0, 1, 1, 1});
-  const auto code = [&](const Profile& profile, const OutputStage& stage, const Floats& hidden, OutputOptions options) {
+  const auto code = [&](const Profile& profile, const OutputStage& stage, const Floats& hidden,
+                        OutputOptions options) {
     Floats out(4, kSentinel);
     const Status status = head_logits(profile, stage, hidden, options, out);
     EXPECT_EQ(std::count(out.begin(), out.end(), kSentinel), 4);
@@ -233,9 +246,11 @@ TEST(OutputStage, RefusesWhatDoesNotFit) {
   EXPECT_EQ(code({}, {.head = head.get()}, kHidden, {.allowed = outside}), Code::kOutOfRange);
   EXPECT_EQ(code({}, {.head = head.get()}, kHidden, {.forbidden = outside}), Code::kOutOfRange);
   EXPECT_EQ(code({}, {.head = head.get(), .bias = long_bias}, kHidden, {}), Code::kInvalidArgument);
-  EXPECT_EQ(code({}, {.head = head.get(), .projection = {.matrix = wide.get()}}, kHidden, {}), Code::kInvalidArgument);
-  EXPECT_EQ(code(profile_of("bert", 2), {.head = head.get(), .projection = {.matrix = head.get()}}, kHidden, {}),
+  EXPECT_EQ(code({}, {.head = head.get(), .projection = {.matrix = wide.get()}}, kHidden, {}),
             Code::kInvalidArgument);
+  EXPECT_EQ(
+      code(profile_of("bert", 2), {.head = head.get(), .projection = {.matrix = head.get()}}, kHidden, {}),
+      Code::kInvalidArgument);
 }
 
 }  // namespace

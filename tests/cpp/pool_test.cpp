@@ -57,7 +57,8 @@ TEST(Pool, PaddingUnknownAndMaskedIdsAreNoMembers) {
   const auto table = four_rows();
   const Ids ids = {0, 3, 1, 3, 3, 3};
   EXPECT_EQ(pooled(*table, ids, {.bag_length = 3, .padding_id = 3}), (Floats{1.5f, 1, 0, 0}));
-  EXPECT_EQ(pooled(*table, ids, {.mode = PoolMode::kMax, .bag_length = 3, .padding_id = 3}), (Floats{2, 8, 0, 0}));
+  EXPECT_EQ(pooled(*table, ids, {.mode = PoolMode::kMax, .bag_length = 3, .padding_id = 3}),
+            (Floats{2, 8, 0, 0}));
   EXPECT_EQ(pooled(*table, ids, {.bag_length = 3, .unknown_id = 0}), (Floats{-1, -2, -4, 2}));
   const std::vector<uint8_t> mask = {1, 0, 1, 0, 0, 1};
   EXPECT_EQ(pooled(*table, ids, {.bag_length = 3, .attention_mask = mask}), (Floats{1.5f, 1, -4, 2}));
@@ -71,15 +72,17 @@ TEST(Pool, SampleWeights) {
   EXPECT_EQ(pooled(*table, ids, {.mode = PoolMode::kSum, .bag_length = 2, .sample_weights = weights}),
             (Floats{4.5f, -8}));
   EXPECT_EQ(pooled(*table, ids, {.bag_length = 2, .sample_weights = weights}), (Floats{2.25f, -4}));
-  EXPECT_EQ(refused(*table, ids, {.mode = PoolMode::kMax, .bag_length = 2, .sample_weights = weights}, 2).code(),
-            Code::kInvalidArgument);
+  EXPECT_EQ(
+      refused(*table, ids, {.mode = PoolMode::kMax, .bag_length = 2, .sample_weights = weights}, 2).code(),
+      Code::kInvalidArgument);
 }
 
 TEST(Pool, UnitLengthAfterTruncation) {
   const auto table = float_table(1, 3, {3, 4, 12});
   const Ids ids = {0};
   EXPECT_EQ(pooled(*table, ids, {.bag_length = 1, .dimensions = 2, .normalize = true}), (Floats{0.6f, 0.8f}));
-  EXPECT_EQ(pooled(*table, ids, {.bag_length = 1, .normalize = true}), (Floats{3 / 13.0f, 4 / 13.0f, 12 / 13.0f}));
+  EXPECT_EQ(pooled(*table, ids, {.bag_length = 1, .normalize = true}),
+            (Floats{3 / 13.0f, 4 / 13.0f, 12 / 13.0f}));
   EXPECT_EQ(refused(*table, ids, {.bag_length = 1, .dimensions = 4}, 4).code(), Code::kInvalidArgument);
 }
 
@@ -89,11 +92,13 @@ TEST(Pool, MappingAndWeightsInBothOrders) {
   const Ids mapping = {1, 0, 1}, ids = {0, 1, 2};
   const Floats by_id = {1, 0.5f, 2}, by_row = {3, 5};
   // by id: 1·E[1] + 0.5·E[0] + 2·E[1] = (2 + 0.5 + 4, …)
-  EXPECT_EQ(pooled(*table, ids, {.mode = PoolMode::kSum, .bag_length = 3, .mapping = mapping, .weights = by_id}),
-            (Floats{6.5f, 65}));
+  EXPECT_EQ(
+      pooled(*table, ids, {.mode = PoolMode::kSum, .bag_length = 3, .mapping = mapping, .weights = by_id}),
+      (Floats{6.5f, 65}));
   // by row: 5·E[1] + 3·E[0] + 5·E[1]
-  EXPECT_EQ(pooled(*table, ids, {.mode = PoolMode::kSum, .bag_length = 3, .mapping = mapping, .weights = by_row}),
-            (Floats{23, 230}));
+  EXPECT_EQ(
+      pooled(*table, ids, {.mode = PoolMode::kSum, .bag_length = 3, .mapping = mapping, .weights = by_row}),
+      (Floats{23, 230}));
   const Ids broken = {2, 0, 1};
   EXPECT_EQ(refused(*table, ids, {.bag_length = 3, .mapping = broken}, 2).code(), Code::kMalformed);
   EXPECT_EQ(refused(*table, {3}, {.bag_length = 1, .mapping = mapping}, 2).code(), Code::kOutOfRange);
@@ -146,7 +151,8 @@ TEST(Pool, RefusesBeforeItWrites) {
   EXPECT_EQ(refused(*table, {0, 1, 2}, {.offsets = late}, 2).code(), Code::kOutOfRange);
   EXPECT_EQ(refused(*table, {0, 1, 2}, {.offsets = far}, 4).code(), Code::kOutOfRange);
   const Floats weights = {1};
-  EXPECT_EQ(refused(*table, {0, 1}, {.bag_length = 2, .sample_weights = weights}, 2).code(), Code::kInvalidArgument);
+  EXPECT_EQ(refused(*table, {0, 1}, {.bag_length = 2, .sample_weights = weights}, 2).code(),
+            Code::kInvalidArgument);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ Floats norms_of(const Table& table) {
 
 Found nearest_to(const Table& table, const Floats& query, size_t k, const NearestOptions& options = {}) {
   Found found{Floats(k), std::vector<int32_t>(k)};
-  const Status status =
-      nearest(table, norms_of(table), query, k, options, {found.values.data(), found.indices.data(), nullptr});
+  const Status status = nearest(table, norms_of(table), query, k, options,
+                                {found.values.data(), found.indices.data(), nullptr});
   EXPECT_TRUE(status.ok()) << status.message();
   return found;
 }
@@ -48,7 +48,7 @@ TEST(Nearest, ThreeMetrics) {
   EXPECT_EQ(cosine.indices, (std::vector<int32_t>{1, 2, 0, 3}));
   EXPECT_EQ(cosine.values[0], 1);
   EXPECT_FLOAT_EQ(cosine.values[1], 1 / std::sqrt(2.0f));
-  EXPECT_EQ(cosine.values[3], 0);   // a row of zeros points nowhere
+  EXPECT_EQ(cosine.values[3], 0);  // a row of zeros points nowhere
   const Found dot = nearest_to(*table, query, 2, {.metric = Metric::kDot});
   EXPECT_EQ(dot.indices, (std::vector<int32_t>{2, 1}));
   EXPECT_EQ(dot.values, (Floats{12, 8}));
@@ -92,7 +92,8 @@ TEST(Nearest, EqualsADoubleComputationOnAQuantizedTable) {
       return metric == Metric::kEuclidean ? score[a] < score[b] : score[a] > score[b];
     });
     const Found found = nearest_to(*table, query, 10, {.metric = metric});
-    for (size_t i = 0; i < 10; ++i) EXPECT_NEAR(found.values[i] / score[order[i]], 1, 2e-4) << int(metric) << " " << i;
+    for (size_t i = 0; i < 10; ++i)
+      EXPECT_NEAR(found.values[i] / score[order[i]], 1, 2e-4) << int(metric) << " " << i;
   }
 }
 
@@ -142,7 +143,8 @@ TEST(PrincipalPlane, FindsTheAxesOfAnEllipse) {
   for (size_t n = 0; n < kCount; ++n) {
     const double angle = 2 * 3.14159265358979 * n / kCount;
     for (size_t c = 0; c < 3; ++c) {
-      vectors.push_back(static_cast<float>(10 + 5 * std::cos(angle) * major[c] + 2 * std::sin(angle) * minor[c]));
+      vectors.push_back(
+          static_cast<float>(10 + 5 * std::cos(angle) * major[c] + 2 * std::sin(angle) * minor[c]));
     }
   }
   Floats out(kCount * 2), explained(2);

@@ -23,7 +23,12 @@ function f32(name: string, rows: readonly (readonly number[])[] | readonly numbe
   return { name, dtype: 'F32' as const, shape, data: new Uint8Array(Float32Array.from(values).buffer) };
 }
 
-function load(architecture: string, more: ReturnType<typeof f32>[] = [], metadata = {}, options: LoadOptions = {}) {
+function load(
+  architecture: string,
+  more: ReturnType<typeof f32>[] = [],
+  metadata = {},
+  options: LoadOptions = {},
+) {
   const file = gguf([f32('token_embd.weight', example), ...more], {
     'general.architecture': architecture,
     ...metadata,
@@ -52,7 +57,10 @@ describe('embed', () => {
       example[id]!.map((value, i) => Math.fround(Math.fround(value) + positions[position]![i]!));
     expect(Array.from((await model.embed([3, 1])).data)).toEqual([...at(3, 0), ...at(1, 1)]);
     expect(Array.from((await model.embed([1], { positionOffset: 2 })).data)).toEqual(at(1, 2));
-    expect(Array.from((await model.embed([3, 1], { positions: [2, 0] })).data)).toEqual([...at(3, 2), ...at(1, 0)]);
+    expect(Array.from((await model.embed([3, 1], { positions: [2, 0] })).data)).toEqual([
+      ...at(3, 2),
+      ...at(1, 0),
+    ]);
     const batch = await model.embed([
       [3, 1],
       [0, 5],
@@ -66,7 +74,12 @@ describe('embed', () => {
 
   it('counts the attention mask for OPT, chosen by hand', async () => {
     const positions = [0, 10, 20, 30, 40].map((value) => [value, value, value, value]);
-    using model = await load('llama', [f32('position_embd.weight', positions)], {}, { profile: { architecture: 'opt' } });
+    using model = await load(
+      'llama',
+      [f32('position_embd.weight', positions)],
+      {},
+      { profile: { architecture: 'opt' } },
+    );
     const { data } = await model.embed([0, 0, 0], { attentionMask: [0, 1, 1] });
     const first = [0, 4, 8].map((at) => data[at]!);
     expect(first).toEqual([10, 20, 30].map((value) => Math.fround(Math.fround(0.1) + value)));
@@ -108,7 +121,12 @@ describe('profile', () => {
   it('is told, and every value can be overridden', async () => {
     using model = await load('granite', [], { 'granite.logit_scale': 8, 'granite.embedding_scale': 12 });
     expect(model.info.profile).toMatchObject({ family: 'granite', logitScale: 0.125, embeddingScale: 12 });
-    using other = await load('granite', [], {}, { profile: { embeddingScale: 3, normalize: true, positions: 'none' } });
+    using other = await load(
+      'granite',
+      [],
+      {},
+      { profile: { embeddingScale: 3, normalize: true, positions: 'none' } },
+    );
     expect(other.info.profile).toMatchObject({ embeddingScale: 3, normalize: true });
     expect((await other.embed([1])).data[0]).toBe(Math.fround(Math.fround(0.4) * 3));
   });
@@ -116,7 +134,9 @@ describe('profile', () => {
   it('refuses what it does not know', async () => {
     const profile = { embedingScale: 3 } as LoadOptions['profile'];
     await expect(load('llama', [], {}, { profile })).rejects.toThrow(/embeddingScale/);
-    await expect(load('llama', [], {}, { profile: { positions: 'rotary' as 'none' } })).rejects.toThrow(TypeError);
+    await expect(load('llama', [], {}, { profile: { positions: 'rotary' as 'none' } })).rejects.toThrow(
+      TypeError,
+    );
   });
 });
 
@@ -130,17 +150,29 @@ describe('output stage', () => {
 
   it('divides for Granite, multiplies for Cohere, caps for Gemma 2', async () => {
     using granite = await load('granite', [], { 'granite.logit_scale': 8 });
-    close((await granite.logits(hidden)).data, dots.map((z) => z / 8));
+    close(
+      (await granite.logits(hidden)).data,
+      dots.map((z) => z / 8),
+    );
     using cohere = await load('command-r', [], { 'command-r.logit_scale': 8 });
-    close((await cohere.logits(hidden)).data, dots.map((z) => z * 8));
+    close(
+      (await cohere.logits(hidden)).data,
+      dots.map((z) => z * 8),
+    );
     using gemma = await load('gemma2', [], { 'gemma2.final_logit_softcapping': 2 });
-    close((await gemma.logits(hidden)).data, dots.map((z) => 2 * Math.tanh(z / 2)));
-    close((await gemma.head!.logits(hidden)).data, dots);   // the table itself stays raw
+    close(
+      (await gemma.logits(hidden)).data,
+      dots.map((z) => 2 * Math.tanh(z / 2)),
+    );
+    close(gemma.head!.logits(hidden).data, dots); // the table itself stays raw
   });
 
   it('adds the bias of the head, and ranks by it', async () => {
     using model = await load('phi2', [f32('output.weight', example), f32('output.bias', [0, 0, 0, 0, 0, 9])]);
-    close((await model.logits(hidden)).data, dots.map((z, id) => (id === 5 ? z + 9 : z)));
+    close(
+      (await model.logits(hidden)).data,
+      dots.map((z, id) => (id === 5 ? z + 9 : z)),
+    );
     expect((await model.topK(hidden, 1)).indices[0]).toBe(5);
   });
 
@@ -161,7 +193,10 @@ describe('output stage', () => {
     using model = await load('llama');
     const { data } = await model.logits(hidden, { scores: 'softmax', temperature: 0.5 });
     const total = dots.reduce((sum, z) => sum + Math.exp(2 * z), 0);
-    close(data, dots.map((z) => Math.exp(2 * z) / total));
+    close(
+      data,
+      dots.map((z) => Math.exp(2 * z) / total),
+    );
     const { values } = await model.topK(hidden, 6, { scores: 'log-softmax' });
     expect(values.reduce((sum, value) => sum + Math.exp(value), 0)).toBeCloseTo(1, 5);
     await expect(model.logits(hidden, { temperature: 0 })).rejects.toThrow(TypeError);
@@ -190,7 +225,15 @@ describe('pool', () => {
     const one = await model.pool([0, 3]);
     expect(one.dims).toEqual([1, 4]);
     close(one.data, mean(0, 3));
-    close((await model.pool([[0, 3], [1, 1]])).data, [...mean(0, 3), ...mean(1)]);
+    close(
+      (
+        await model.pool([
+          [0, 3],
+          [1, 1],
+        ])
+      ).data,
+      [...mean(0, 3), ...mean(1)],
+    );
     const bags = await model.pool([0, 3, 5], { offsets: [0, 2, 2] });
     expect(bags.dims).toEqual([3, 4]);
     close(bags.data, [...mean(0, 3), 0, 0, 0, 0, ...mean(5)]);
@@ -228,28 +271,44 @@ describe('pool', () => {
   it('weighs by frequency', async () => {
     using model = await load('llama');
     await model.weighByFrequency(0.1, [6, 3, 1, 0, 0, 0]);
-    close((await model.pool([0], { mode: 'sum' })).data, example[0]!.map((value) => (value * 0.1) / 0.7));
+    close(
+      (await model.pool([0], { mode: 'sum' })).data,
+      example[0]!.map((value) => (value * 0.1) / 0.7),
+    );
     await expect(model.weighByFrequency(0)).rejects.toThrow(TypeError);
   });
 
   it('follows the mapping of a static embedding', async () => {
-    const mapping = { name: 'mapping', dtype: 'I32' as const, shape: [3], data: new Uint8Array(Int32Array.of(5, 0, 5).buffer) };
-    const file = safetensors([f32('embeddings', example), f32('weights', [1, 0.5, 2]), mapping] as Parameters<typeof safetensors>[0]);
+    const mapping = {
+      name: 'mapping',
+      dtype: 'I32' as const,
+      shape: [3],
+      data: new Uint8Array(Int32Array.of(5, 0, 5).buffer),
+    };
+    const file = safetensors([f32('embeddings', example), f32('weights', [1, 0.5, 2]), mapping] as Parameters<
+      typeof safetensors
+    >[0]);
     using model = await EmbeddingModel.load(file);
-    close((await model.pool([0, 1, 2], { mode: 'sum' })).data, [0, 1, 2, 3].map((c) => 3 * example[5]![c]! + 0.5 * example[0]![c]!));
+    close(
+      (await model.pool([0, 1, 2], { mode: 'sum' })).data,
+      [0, 1, 2, 3].map((c) => 3 * example[5]![c]! + 0.5 * example[0]![c]!),
+    );
     await expect(model.pool([3])).rejects.toThrow(RangeError);
   });
 });
 
 describe('geometry', () => {
   const cosine = (a: readonly number[], b: readonly number[]) => {
-    const dot = (x: readonly number[], y: readonly number[]) => x.reduce((sum, value, i) => sum + value * y[i]!, 0);
+    const dot = (x: readonly number[], y: readonly number[]) =>
+      x.reduce((sum, value, i) => sum + value * y[i]!, 0);
     return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));
   };
 
   it('finds neighbours of an id, which is not its own, and of a vector', async () => {
     using model = await load('llama');
-    const order = [0, 2, 3, 4, 5].sort((a, b) => cosine(example[b]!, example[1]!) - cosine(example[a]!, example[1]!));
+    const order = [0, 2, 3, 4, 5].sort(
+      (a, b) => cosine(example[b]!, example[1]!) - cosine(example[a]!, example[1]!),
+    );
     const { values, indices } = await model.nearest(1, 5);
     expect(Array.from(indices)).toEqual(order);
     expect(values[0]).toBeCloseTo(cosine(example[order[0]!]!, example[1]!), 5);
@@ -282,9 +341,20 @@ describe('geometry', () => {
 
 describe('memory bill', () => {
   it('counts what the table costs in every format', async () => {
-    using model = await load('llama', [f32('output.weight', example.map((row) => row.map((value) => value + 1)))]);
+    using model = await load('llama', [
+      f32(
+        'output.weight',
+        example.map((row) => row.map((value) => value + 1)),
+      ),
+    ]);
     const bill = model.info.memoryBill;
-    expect(bill).toMatchObject({ parameters: 24, bytes: 192, bitsPerWeight: 32, savedByTying: 96, shareOfFile: 1 });
+    expect(bill).toMatchObject({
+      parameters: 24,
+      bytes: 192,
+      bitsPerWeight: 32,
+      savedByTying: 96,
+      shareOfFile: 1,
+    });
     expect(bill.formats).toContainEqual({ format: 'F16', bytes: 48 });
     expect(bill.formats.some(({ format }) => format === 'Q8_0')).toBe(false);
   });

@@ -43,7 +43,8 @@ export const analogy: Command = {
   },
   async run(args, output) {
     const source = firstPositional(args, 'SOURCE');
-    if (args.positionals.length > 1) throw new UsageError(`"${args.positionals[1]}" is one argument too many`);
+    if (args.positionals.length > 1)
+      throw new UsageError(`"${args.positionals[1]}" is one argument too many`);
     const words = { positive: args.list('positive'), negative: args.list('negative') ?? [] };
     if (words.positive === undefined) throw new UsageError('--positive is missing');
     const k = parseTop(args);
