@@ -399,6 +399,13 @@ Result<Directory> read_split(FileSet& files, std::string_view file, const Direct
                 ", so the other shards cannot be found; rename the shards");
   }
   const std::string_view stem = file.substr(0, file.size() - ending.size());
+  // All beginnings first: every answer starts the reading anew, and most shards have little more than a beginning.
+  for (uint64_t i = 0; i < count; ++i) {
+    const std::string shard_name = concat(stem, split_ending(i, count));
+    ID2VEC_ASSIGN(const uint64_t size, files.size(shard_name));
+    ID2VEC_ASSIGN(const Bytes head, files.read(shard_name, 0, std::min(size, limits::kDetectionBytes)));
+    if (!is_gguf(head, size)) return fail(Code::kMalformed, shard_name, ": this shard is no GGUF file");
+  }
   Directory whole;
   for (uint64_t i = 0; i < count; ++i) {
     const std::string shard_name = concat(stem, split_ending(i, count));
@@ -421,9 +428,7 @@ Result<Directory> read_split(FileSet& files, std::string_view file, const Direct
 
 }  // namespace
 
-bool is_gguf(Bytes head, uint64_t) {
-  return head.size() >= 4 && std::memcmp(head.data(), "GGUF", 4) == 0;
-}
+bool is_gguf(Bytes head, uint64_t) { return head.size() >= 4 && std::memcmp(head.data(), "GGUF", 4) == 0; }
 
 Result<Directory> read_gguf(FileSet& files, std::string_view file) {
   ID2VEC_ASSIGN(Directory directory, read_one(files, file));

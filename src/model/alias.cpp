@@ -26,11 +26,12 @@ constexpr RoleNames kRoleNames[] = {
      "output.weight *lm_head.weight *embed_out.weight *cls.predictions.decoder.weight "
      "*lm_head.decoder.weight "
      "*predictions.decoder.weight *vocab_projector.weight *generator_lm_head.weight *proj_out.weight "
-     "*lm_loss.weight decoder.weight head.weight *output.weight"},
+     "*lm_loss.weight *output_layer.weight *output_projection.weight *pred_layer.proj.weight "
+     "decoder.weight head.weight *output.weight"},
     {"head_bias", Form::kLogits,
      "output.bias *lm_head.bias *embed_out.bias *cls.predictions.bias *cls.predictions.decoder.bias "
      "*lm_head.decoder.bias *predictions.bias *predictions.decoder.bias *vocab_projector.bias "
-     "*generator_lm_head.bias *final_logits_bias *lm_loss.bias decoder.bias"},
+     "*generator_lm_head.bias *final_logits_bias *lm_loss.bias *pred_layer.proj.bias decoder.bias"},
     {"projection", Form::kProjection,
      "token_embd_projection.weight *embedding_hidden_mapping_in.weight *embeddings_project.weight "
      "*project_in.weight"},

@@ -233,6 +233,24 @@ TEST(ShardIndex, RefusesWhatDoesNotFitTogether) {
   EXPECT_THAT(message(sharded(R"({"weight_map":{"a":1}})")), HasSubstr("a string was expected"));
 }
 
+// A shard costs two calls, its size and its beginning; each call starts anew, so the calls decide the work.
+TEST(ShardIndex, TheNumberOfCallsIsLinearInTheShards) {
+  constexpr int kShards = 60;
+  Files files;
+  std::string map;
+  for (int i = 0; i < kShards; ++i) {
+    const std::string name = "shard" + std::to_string(i);
+    files[name] = SafetensorsBuilder().f32("t" + std::to_string(i), {2}).build();
+    map += (i == 0 ? "" : ",") + ("\"t" + std::to_string(i) + "\":\"" + name + "\"");
+  }
+  files["m.index.json"] = bytes_of("{\"weight_map\":{" + map + "}}");
+  size_t calls = 0;
+  const Result<Directory> directory = drive(files, "m.index.json", read_directory, as_suggested, &calls);
+  ASSERT_TRUE(directory.ok()) << directory.status().message();
+  EXPECT_EQ(directory.value().tensors.size(), size_t{kShards});
+  EXPECT_LE(calls, 2u * kShards + 4);
+}
+
 TEST(ShardIndex, KnowsTheNamesOfShards) {
   EXPECT_EQ(index_of_shard("model-00002-of-00005.safetensors"), "model.safetensors.index.json");
   EXPECT_EQ(index_of_shard("pytorch_model-00002-of-00005.bin"), "pytorch_model.bin.index.json");
