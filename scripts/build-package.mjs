@@ -15,6 +15,9 @@ const entries = { index: 'bindings/js/index.ts', cli: 'bindings/js/cli/main.ts' 
 const workers = { worker: 'bindings/js/worker.ts' };
 const wasmFiles = ['id2vec.simd128.wasm', 'id2vec.relaxed.wasm', 'id2vec.eigen.wasm'];
 
+// Names of classes are what a person sees of an object on a console.
+const names = { keepNames: { class: true, function: false } };
+
 /** Bundles those of the entries that exist; returns the chunks written. */
 async function bundle(candidates) {
   const input = Object.fromEntries(Object.entries(candidates).filter(([, file]) => existsSync(file)));
@@ -31,7 +34,7 @@ async function bundle(candidates) {
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: (chunk) => (chunk.isDynamicEntry ? '[name].js' : 'shared.js'),
-    minify: true,
+    minify: { compress: names, mangle: names, codegen: true },
     sourcemap: true,
   });
   await build.close();
