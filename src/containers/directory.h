@@ -18,16 +18,17 @@ namespace id2vec {
 // reversed: an embedding table is always [V, d].
 struct Tensor {
   std::string name;
-  const Dtype* dtype = nullptr;      // never null in a Directory
+  const Dtype* dtype = nullptr;  // never null in a Directory
   std::vector<uint64_t> shape;
-  uint32_t file = 0;                 // index into Directory::files
-  uint64_t offset = 0;               // from the start of that file
-  uint64_t bytes = 0;                // from the first element to the end of the last one
+  uint32_t file = 0;             // index into Directory::files
+  uint64_t offset = 0;           // from the start of that file
+  uint64_t bytes = 0;            // from the first element to the end of the last one
   // In elements, one per dimension; empty means contiguous and row-major. No two elements share a place, so
   // elements() · element size ≤ bytes also where there are strides (expanded views are refused).
   std::vector<uint64_t> strides;
-  bool big_endian = false;           // npy `>f4` and friends
-  std::vector<uint8_t> inline_bytes; // ONNX typed fields: the elements themselves, where no contiguous file range holds them
+  bool big_endian = false;  // npy `>f4` and friends
+  // ONNX typed fields: the elements themselves, where no contiguous file range holds them
+  std::vector<uint8_t> inline_bytes;
 
   // Π shape. Readers have checked that it does not wrap.
   uint64_t elements() const;
@@ -51,9 +52,9 @@ using MetadataValue = std::variant<bool, int64_t, uint64_t, double, std::string,
 // Pieces of the vocabulary in one blob: piece i is text.substr(offsets[i], offsets[i + 1] - offsets[i]).
 struct Vocabulary {
   std::string text;
-  std::vector<uint32_t> offsets;     // size() + 1 entries, or empty
-  std::vector<float> scores;         // empty where the file has none
-  std::vector<int32_t> types;        // tokenizer.ggml.token_type; empty where the file has none
+  std::vector<uint32_t> offsets;  // size() + 1 entries, or empty
+  std::vector<float> scores;      // empty where the file has none
+  std::vector<int32_t> types;     // tokenizer.ggml.token_type; empty where the file has none
 
   size_t size() const { return offsets.empty() ? 0 : offsets.size() - 1; }
   std::string_view piece(size_t id) const {
@@ -69,27 +70,29 @@ struct RoleHint {
   // "embedding", "head", "head_bias", "positions", "token_types", "norm_weight", "norm_bias"
   std::string role;
   std::string tensor;
-  bool transposed = false;         // stored [d, V]: the role wants its transpose
-  uint64_t rows = 0, cols = 0;     // V and d of the role, after transposing and unpacking
-  std::string scales;              // a tensor's name; empty: not quantized
-  std::string zero_points;         // a tensor's name, integers packed like the quants; empty: `zero_point` everywhere
+  bool transposed = false;      // stored [d, V]: the role wants its transpose
+  uint64_t rows = 0, cols = 0;  // V and d of the role, after transposing and unpacking
+  std::string scales;           // a tensor's name; empty: not quantized
+  // a tensor's name, integers packed like the quants; empty: `zero_point` everywhere
+  std::string zero_points;
   int32_t zero_point = 0;
-  uint32_t bits = 0;               // 0: not quantized
-  uint32_t group_size = 0;         // 0: one scale per row
-  bool per_tensor = false;         // one scale (and zero point) for all rows
-  bool is_signed = false;          // the integers are two's complement
+  uint32_t bits = 0;        // 0: not quantized
+  uint32_t group_size = 0;  // 0: one scale per row
+  bool per_tensor = false;  // one scale (and zero point) for all rows
+  bool is_signed = false;   // the integers are two's complement
 };
 
 struct Directory {
-  std::string_view container;        // "GGUF", "safetensors", "PyTorch", "npy", "npz", "ONNX"
-  std::vector<std::string> files;    // names, relative to the root file; may be virtual (file_set.h)
+  std::string_view container;      // "GGUF", "safetensors", "PyTorch", "npy", "npz", "ONNX"
+  std::vector<std::string> files;  // names, relative to the root file; may be virtual (file_set.h)
   std::vector<Tensor> tensors;
-  std::map<std::string, MetadataValue, std::less<>> metadata;   // large token arrays go to `vocabulary` instead
+  // large token arrays go to `vocabulary` instead
+  std::map<std::string, MetadataValue, std::less<>> metadata;
   Vocabulary vocabulary;
-  std::vector<RoleHint> hints;       // most certain first; empty where the container has no graph
+  std::vector<RoleHint> hints;  // most certain first; empty where the container has no graph
   // Entries that the container holds but id2vec cannot use ("words: object arrays are not read"), in sentences.
   std::vector<std::string> skipped;
-  std::vector<std::string> warnings;   // where a file contradicts itself without harm, in sentences
+  std::vector<std::string> warnings;  // where a file contradicts itself without harm, in sentences
 
   const Tensor* find(std::string_view name) const;
   // Index of a file's name in `files`, added if it is new.

@@ -46,7 +46,8 @@ Bytes FileSet::available(std::string_view file, uint64_t offset) const {
 
 Result<Bytes> FileSet::read(std::string_view file, uint64_t offset, uint64_t length) {
   // Asking for as much again as is there already makes the number of restarts logarithmic.
-  return read(file, offset, length, std::max(limits::kFirstRequest, uint64_t{available(file, offset).size()}));
+  return read(file, offset, length,
+              std::max(limits::kFirstRequest, uint64_t{available(file, offset).size()}));
 }
 
 Result<Bytes> FileSet::read_between(std::string_view file, uint64_t offset, uint64_t length) {

@@ -51,10 +51,10 @@ struct Want {
 
 // A raw deflate stream (RFC 1951) inside a file.
 struct DeflatedRange {
-  std::string archive;     // the file that holds the stream
-  uint64_t offset = 0;     // where the stream starts in it
-  uint64_t bytes = 0;      // of the stream
-  uint64_t inflated = 0;   // bytes that come out
+  std::string archive;    // the file that holds the stream
+  uint64_t offset = 0;    // where the stream starts in it
+  uint64_t bytes = 0;     // of the stream
+  uint64_t inflated = 0;  // bytes that come out
 };
 
 class FileSet {

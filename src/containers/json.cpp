@@ -9,9 +9,7 @@
 namespace id2vec {
 namespace {
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // FNV-1a, 64 bits.
 uint64_t hash_of(std::string_view text) {
@@ -69,24 +67,16 @@ JsonReader::Kind JsonReader::peek() {
   skip_space();
   if (at_ >= text_.size()) return Kind::kNone;
   switch (text_[at_]) {
-    case 'n':
-      return Kind::kNull;
+    case 'n': return Kind::kNull;
     case 't':
-    case 'f':
-      return Kind::kBool;
-    case '"':
-      return Kind::kString;
-    case '[':
-      return Kind::kArray;
-    case '{':
-      return Kind::kObject;
-    case '-':
-      return Kind::kNumber;
+    case 'f': return Kind::kBool;
+    case '"': return Kind::kString;
+    case '[': return Kind::kArray;
+    case '{': return Kind::kObject;
+    case '-': return Kind::kNumber;
     case 'N':
-    case 'I':
-      return dialect_ == Dialect::kPython ? Kind::kNumber : Kind::kNone;
-    default:
-      return is_digit(text_[at_]) ? Kind::kNumber : Kind::kNone;
+    case 'I': return dialect_ == Dialect::kPython ? Kind::kNumber : Kind::kNone;
+    default: return is_digit(text_[at_]) ? Kind::kNumber : Kind::kNone;
   }
 }
 
@@ -228,13 +218,9 @@ void JsonReader::enter(char bracket, bool is_object) {
   levels_[depth_++] = {.is_object = is_object, .is_first = true, .first_key = keys_.size()};
 }
 
-void JsonReader::enter_object() {
-  enter('{', true);
-}
+void JsonReader::enter_object() { enter('{', true); }
 
-void JsonReader::enter_array() {
-  enter('[', false);
-}
+void JsonReader::enter_array() { enter('[', false); }
 
 void JsonReader::leave() {
   const Level& level = levels_[--depth_];
@@ -289,32 +275,18 @@ bool JsonReader::next_key(std::string& key) {
   return true;
 }
 
-bool JsonReader::next_element() {
-  return next_member(']');
-}
+bool JsonReader::next_element() { return next_member(']'); }
 
 void JsonReader::skip_value() {
   const int base = depth_;
   do {
     switch (peek()) {
-      case Kind::kNull:
-        read_null();
-        break;
-      case Kind::kBool:
-        read_bool();
-        break;
-      case Kind::kNumber:
-        read_number();
-        break;
-      case Kind::kString:
-        scratch_.clear(), append_string(scratch_);
-        break;
-      case Kind::kArray:
-        enter_array();
-        break;
-      case Kind::kObject:
-        enter_object();
-        break;
+      case Kind::kNull: read_null(); break;
+      case Kind::kBool: read_bool(); break;
+      case Kind::kNumber: read_number(); break;
+      case Kind::kString: scratch_.clear(), append_string(scratch_); break;
+      case Kind::kArray: enter_array(); break;
+      case Kind::kObject: enter_object(); break;
       case Kind::kNone:
         fail_at(at_, at_ < text_.size() ? "a value was expected" : "the text ends too early");
         break;

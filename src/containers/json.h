@@ -27,7 +27,7 @@ namespace id2vec {
 
 struct JsonNumber {
   double value = 0;
-  uint64_t magnitude = 0;  // |value| exactly, where is_integer
+  uint64_t magnitude = 0;   // |value| exactly, where is_integer
   bool negative = false;
   bool is_integer = false;  // digits only, and |value| < 2^64
 };
@@ -50,7 +50,7 @@ class JsonReader {
   JsonNumber read_number();
   uint64_t read_u64();  // an integer ≥ 0
   std::string read_string();
-  void skip_value();  // of any kind, checked like the others
+  void skip_value();    // of any kind, checked like the others
 
   // Moves past '{' (or '['); then every call of next_key (next_element) moves to the next member's value, or
   // past the closing bracket, and then returns false.

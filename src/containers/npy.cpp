@@ -87,7 +87,8 @@ Result<Header> read_header(FileSet& files, std::string_view where, const ZipCont
                 limits::kNpyHeaderBytes);
   }
   ID2VEC_ASSIGN(bytes, files.read_between(at.file, at.offset, preamble + length));
-  return Header{{reinterpret_cast<const char*>(bytes.data()) + preamble, static_cast<size_t>(length)}, preamble + length};
+  return Header{{reinterpret_cast<const char*>(bytes.data()) + preamble, static_cast<size_t>(length)},
+                preamble + length};
 }
 
 Result<Tensor> read_array(FileSet& files, std::string_view where, const ZipContent& at) {
@@ -155,9 +156,7 @@ Result<Directory> read_npy(FileSet& files, std::string_view file) {
   return directory;
 }
 
-bool is_npz(Bytes head, uint64_t) {
-  return first_zip_name(head).ends_with(kEnding);
-}
+bool is_npz(Bytes head, uint64_t) { return first_zip_name(head).ends_with(kEnding); }
 
 Result<Directory> read_npz(FileSet& files, std::string_view file) {
   ID2VEC_ASSIGN(const std::vector<ZipEntry> entries, read_zip(files, file));

@@ -280,14 +280,12 @@ class Machine {
       return broken("it calls something that is no function");
     }
     switch (pickle_[callable].global) {
-      case PickleGlobal::kDict:
-        return push_copy(Kind::kDict, pairs(pickle_[arguments]));
+      case PickleGlobal::kDict: return push_copy(Kind::kDict, pairs(pickle_[arguments]));
       case PickleGlobal::kSequence: {
         const std::vector<PickleRef>& only = pickle_[arguments].items;
         return push_copy(Kind::kSequence, only.empty() ? only : pickle_[only[0]].items);
       }
-      default:
-        return push_items(Kind::kCall, {callable, arguments});
+      default: return push_items(Kind::kCall, {callable, arguments});
     }
   }
 
@@ -369,99 +367,58 @@ class Machine {
 
   Status step(uint8_t opcode) {
     switch (opcode) {
-      case kProto:
-        return skip(1);
-      case kFrame:
-        return skip(8);
-      case kMark:
-        return mark();
-      case kPop:
-        return above_mark() == 0 && !marks_.empty() ? drop_to_mark() : drop();
-      case kPopMark:
-        return drop_to_mark();
-      case kDup:
-        return duplicate();
-      case kNone:
-        return push(kNoneRef);
-      case kNewTrue:
-        return push(kTrueRef);
-      case kNewFalse:
-        return push(kFalseRef);
-      case kEmptyTuple:
-        return push(kEmptyTupleRef);
-      case kBinInt:
-        return push_number<int32_t>();
-      case kBinInt1:
-        return push_number<uint8_t>();
-      case kBinInt2:
-        return push_number<uint16_t>();
-      case kLong1:
-        return push_long(counted<uint8_t>());
-      case kLong4:
-        return push_long(counted<uint32_t>());
-      case kBinFloat:
-        return push_float();
+      case kProto: return skip(1);
+      case kFrame: return skip(8);
+      case kMark: return mark();
+      case kPop: return above_mark() == 0 && !marks_.empty() ? drop_to_mark() : drop();
+      case kPopMark: return drop_to_mark();
+      case kDup: return duplicate();
+      case kNone: return push(kNoneRef);
+      case kNewTrue: return push(kTrueRef);
+      case kNewFalse: return push(kFalseRef);
+      case kEmptyTuple: return push(kEmptyTupleRef);
+      case kBinInt: return push_number<int32_t>();
+      case kBinInt1: return push_number<uint8_t>();
+      case kBinInt2: return push_number<uint16_t>();
+      case kLong1: return push_long(counted<uint8_t>());
+      case kLong4: return push_long(counted<uint32_t>());
+      case kBinFloat: return push_float();
       case kShortBinString:
       case kShortBinBytes:
-      case kShortBinUnicode:
-        return push_text(Kind::kText, counted<uint8_t>());
+      case kShortBinUnicode: return push_text(Kind::kText, counted<uint8_t>());
       case kBinString:
       case kBinBytes:
-      case kBinUnicode:
-        return push_text(Kind::kText, counted<uint32_t>());
+      case kBinUnicode: return push_text(Kind::kText, counted<uint32_t>());
       case kBinUnicode8:
       case kBinBytes8:
-      case kByteArray8:
-        return push_text(Kind::kText, counted<uint64_t>());
+      case kByteArray8: return push_text(Kind::kText, counted<uint64_t>());
       case kEmptyList:
-      case kEmptySet:
-        return push(add(Kind::kSequence));
-      case kEmptyDict:
-        return push(add(Kind::kDict));
-      case kAppend:
-        return append();
+      case kEmptySet: return push(add(Kind::kSequence));
+      case kEmptyDict: return push(add(Kind::kDict));
+      case kAppend: return append();
       case kAppends:
-      case kAddItems:
-        return extend_to_mark(Kind::kSequence);
+      case kAddItems: return extend_to_mark(Kind::kSequence);
       case kTuple:
       case kList:
-      case kFrozenSet:
-        return pop_mark(Kind::kSequence);
-      case kTuple1:
-        return tuple(1);
-      case kTuple2:
-        return tuple(2);
-      case kTuple3:
-        return tuple(3);
-      case kDict:
-        return pop_mark(Kind::kDict);
-      case kSetItem:
-        return set_item();
-      case kSetItems:
-        return extend_to_mark(Kind::kDict);
-      case kBinGet:
-        return with_index<uint8_t>(&Machine::get);
-      case kLongBinGet:
-        return with_index<uint32_t>(&Machine::get);
-      case kBinPut:
-        return with_index<uint8_t>(&Machine::put);
-      case kLongBinPut:
-        return with_index<uint32_t>(&Machine::put);
-      case kMemoize:
-        return put(memo_.size());
-      case kGlobal:
-        return global_from_lines();
-      case kStackGlobal:
-        return global_from_stack();
+      case kFrozenSet: return pop_mark(Kind::kSequence);
+      case kTuple1: return tuple(1);
+      case kTuple2: return tuple(2);
+      case kTuple3: return tuple(3);
+      case kDict: return pop_mark(Kind::kDict);
+      case kSetItem: return set_item();
+      case kSetItems: return extend_to_mark(Kind::kDict);
+      case kBinGet: return with_index<uint8_t>(&Machine::get);
+      case kLongBinGet: return with_index<uint32_t>(&Machine::get);
+      case kBinPut: return with_index<uint8_t>(&Machine::put);
+      case kLongBinPut: return with_index<uint32_t>(&Machine::put);
+      case kMemoize: return put(memo_.size());
+      case kGlobal: return global_from_lines();
+      case kStackGlobal: return global_from_stack();
       case kReduce:
-      case kNewObj:
-        return call_from_stack();
-      case kNewObjEx:
-        return new_object_with_keywords();
-      case kBuild:
-        return drop();  // attributes of an object; a tensor needs none
-      case kBinPersId:
-        return persistent();
+      case kNewObj: return call_from_stack();
+      case kNewObjEx: return new_object_with_keywords();
+      case kBuild: return drop();  // attributes of an object; a tensor needs none
+      case kBinPersId: return persistent();
       default:
         return fail(Code::kUnsupported, where_, ": the pickle uses instruction ", opcode, " at byte ",
                     at_ - 1, ", which no file of torch.save (protocols 2 to 5) needs");
@@ -482,8 +439,6 @@ class Machine {
 
 }  // namespace
 
-Result<Pickle> read_pickle(std::string_view where, Bytes bytes) {
-  return Machine(where, bytes).run();
-}
+Result<Pickle> read_pickle(std::string_view where, Bytes bytes) { return Machine(where, bytes).run(); }
 
 }  // namespace id2vec

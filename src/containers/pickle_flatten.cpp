@@ -33,16 +33,14 @@ class Flattener {
     const PickleValue& call = pickle_[ref];
     switch (pickle_[call.items[0]].global) {
       case PickleGlobal::kRebuildTensor:
-      case PickleGlobal::kRebuildTensorV3:
-        return add(ref);
+      case PickleGlobal::kRebuildTensorV3: return add(ref);
       case PickleGlobal::kRebuildParameter: {
         const std::vector<PickleRef>& arguments = pickle_[call.items[1]].items;
         // A parameter of a parameter of …: one level is all that PyTorch writes.
         if (arguments.empty() || depth > limits::kPickleDepth) return {};
         return visit(arguments[0], depth + 1);
       }
-      default:
-        return {};
+      default: return {};
     }
   }
 

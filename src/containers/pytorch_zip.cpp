@@ -135,9 +135,7 @@ Result<bool> is_big_endian(FileSet& files, std::string_view file, const ZipEntry
 
 }  // namespace
 
-bool is_pytorch_zip(Bytes head, uint64_t) {
-  return is_zip(head) && !first_zip_name(head).ends_with(".npy");
-}
+bool is_pytorch_zip(Bytes head, uint64_t) { return is_zip(head) && !first_zip_name(head).ends_with(".npy"); }
 
 Result<Directory> read_pytorch_zip(FileSet& files, std::string_view file) {
   ID2VEC_ASSIGN(std::vector<ZipEntry> entries, read_zip(files, file));

@@ -56,9 +56,7 @@ Result<std::string> starting_file(FileSet& files) {
 
 }  // namespace
 
-std::span<const ContainerReader> container_readers() {
-  return kReaders;
-}
+std::span<const ContainerReader> container_readers() { return kReaders; }
 
 Result<Directory> read_file(FileSet& files, std::string_view file) {
   ID2VEC_ASSIGN(const ContainerReader* const reader, recognise(files, file));

@@ -197,9 +197,7 @@ class Header {
   Directory directory_;
 };
 
-bool is_json_space(uint8_t c) {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
+bool is_json_space(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace
 

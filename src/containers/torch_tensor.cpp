@@ -16,7 +16,7 @@ struct TorchType {
   std::string_view storage;  // torch.<storage>Storage; empty: none
   std::string_view dtype;    // torch.<dtype>
   std::string_view alias;
-  std::string_view name;  // as in the catalog
+  std::string_view name;     // as in the catalog
   uint32_t bytes;
 };
 

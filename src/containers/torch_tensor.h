@@ -13,7 +13,7 @@ namespace id2vec {
 // A storage as a persistent id names it: ("storage", class, key, device, count[, view]).
 struct TorchStorage {
   std::string_view key;
-  std::string_view dtype;  // "F32", …; a name that the catalog lacks where id2vec has no such type
+  std::string_view dtype;    // "F32", …; a name that the catalog lacks where id2vec has no such type
   uint64_t item_bytes = 0;
   uint64_t count = 0;        // elements
   uint64_t view_offset = 0;  // legacy views: elements before the first one of the view

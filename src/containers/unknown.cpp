@@ -33,9 +33,7 @@ constexpr Lookalike kLookalikes[] = {
     {0, "%PDF"sv, "this is a PDF document, not a model"},
 };
 
-bool is_space(uint8_t c) {
-  return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
+bool is_space(uint8_t c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
 }  // namespace
 

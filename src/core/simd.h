@@ -59,8 +59,10 @@ inline v128_t load_shorts(const void* a, const void* b, const void* c, const voi
 inline void transpose_words(const void* a, const void* b, const void* c, const void* d, v128_t (&words)[4]) {
   const v128_t run_a = wasm_v128_load(a), run_b = wasm_v128_load(b);
   const v128_t run_c = wasm_v128_load(c), run_d = wasm_v128_load(d);
-  const v128_t low_ab = wasm_i32x4_shuffle(run_a, run_b, 0, 4, 1, 5), high_ab = wasm_i32x4_shuffle(run_a, run_b, 2, 6, 3, 7);
-  const v128_t low_cd = wasm_i32x4_shuffle(run_c, run_d, 0, 4, 1, 5), high_cd = wasm_i32x4_shuffle(run_c, run_d, 2, 6, 3, 7);
+  const v128_t low_ab = wasm_i32x4_shuffle(run_a, run_b, 0, 4, 1, 5),
+               high_ab = wasm_i32x4_shuffle(run_a, run_b, 2, 6, 3, 7);
+  const v128_t low_cd = wasm_i32x4_shuffle(run_c, run_d, 0, 4, 1, 5),
+               high_cd = wasm_i32x4_shuffle(run_c, run_d, 2, 6, 3, 7);
   words[0] = wasm_i64x2_shuffle(low_ab, low_cd, 0, 2);
   words[1] = wasm_i64x2_shuffle(low_ab, low_cd, 1, 3);
   words[2] = wasm_i64x2_shuffle(high_ab, high_cd, 0, 2);
@@ -82,9 +84,11 @@ inline v128_t signed_byte_to_f32x4(v128_t words, size_t index) {
 // The usual way moves the bits into a float's fields and multiplies by 2^112, the difference of the biases. Then
 // subnormal numbers are subnormal floats in between, and each of those costs the processor some hundred cycles.
 inline v128_t usual_f16_to_f32x4(v128_t half_i32x4) {
-  const v128_t moved = wasm_v128_and(wasm_i32x4_shr(wasm_i32x4_shl(half_i32x4, 16), 3), pinned_i32x4<0x8fffe000>());
+  const v128_t moved =
+      wasm_v128_and(wasm_i32x4_shr(wasm_i32x4_shl(half_i32x4, 16), 3), pinned_i32x4<0x8fffe000>());
   const v128_t value = wasm_f32x4_mul(moved, pinned_f32x4<0x1p112f>());
-  const v128_t special = wasm_u32x4_gt(wasm_v128_and(half_i32x4, pinned_i32x4<0x7fff>()), pinned_i32x4<0x7bff>());
+  const v128_t special =
+      wasm_u32x4_gt(wasm_v128_and(half_i32x4, pinned_i32x4<0x7fff>()), pinned_i32x4<0x7bff>());
   return wasm_v128_or(value, wasm_v128_and(special, pinned_i32x4<0x7f800000>()));  // infinity, NaN
 }
 
@@ -105,7 +109,8 @@ inline v128_t f16_to_f32x4(v128_t half_i32x4) {
 // Whether one of eight F16 has exponent 0 (zero, subnormal) or 31 (infinity, NaN).
 inline bool f16x8_has_extremes(v128_t half_i16x8) {
   const v128_t without_sign = wasm_i16x8_shl(half_i16x8, 1);  // the exponent begins at bit 11
-  const v128_t turned = wasm_i16x8_sub(without_sign, pinned_i32x4<0x08000800>());  // exponents 31 and 0 come last
+  // exponents 31 and 0 come last
+  const v128_t turned = wasm_i16x8_sub(without_sign, pinned_i32x4<0x08000800>());
   return wasm_v128_any_true(wasm_u16x8_sub_sat(turned, pinned_i32x4<0xefffefff>()));
 }
 
@@ -128,15 +133,19 @@ inline v128_t load_usual_f16x4(const void* a, const void* b, const void* c, cons
 inline v128_t e8m0_half_to_f32x4(v128_t exponent_i32x4) {
   const v128_t two = pinned_i32x4<2>();
   // (x − 1) << 23 is 2^(x − 128), with at least 2 for x; what was below 2 comes as a factor.
-  const v128_t normal = wasm_i32x4_shl(wasm_i32x4_sub(wasm_i32x4_max(exponent_i32x4, two), pinned_i32x4<1>()), 23);
-  const v128_t below = wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_min(exponent_i32x4, two), pinned_i32x4<125>()), 23);
+  const v128_t normal =
+      wasm_i32x4_shl(wasm_i32x4_sub(wasm_i32x4_max(exponent_i32x4, two), pinned_i32x4<1>()), 23);
+  const v128_t below =
+      wasm_i32x4_shl(wasm_i32x4_add(wasm_i32x4_min(exponent_i32x4, two), pinned_i32x4<125>()), 23);
   return wasm_f32x4_mul(normal, below);
 }
 
 // Lane i of the result is the sum of the lanes of vector i.
 inline v128_t sums_of_f32x4(v128_t a, v128_t b, v128_t c, v128_t d) {
-  const v128_t ab = wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
-  const v128_t cd = wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
+  const v128_t ab =
+      wasm_f32x4_add(wasm_i32x4_shuffle(a, b, 0, 4, 1, 5), wasm_i32x4_shuffle(a, b, 2, 6, 3, 7));
+  const v128_t cd =
+      wasm_f32x4_add(wasm_i32x4_shuffle(c, d, 0, 4, 1, 5), wasm_i32x4_shuffle(c, d, 2, 6, 3, 7));
   return wasm_f32x4_add(wasm_i64x2_shuffle(ab, cd, 0, 2), wasm_i64x2_shuffle(ab, cd, 1, 3));
 }
 

@@ -41,8 +41,8 @@ struct IQ4_XS {
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[8], v128_t (&)[8]) {
     const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
-    const v128_t high =
-        load_shorts(&rows[0]->scales_high, &rows[1]->scales_high, &rows[2]->scales_high, &rows[3]->scales_high);
+    const v128_t high = load_shorts(&rows[0]->scales_high, &rows[1]->scales_high, &rows[2]->scales_high,
+                                    &rows[3]->scales_high);
     const v128_t low =
         load_words(rows[0]->scales_low, rows[1]->scales_low, rows[2]->scales_low, rows[3]->scales_low);
     for (size_t g = 0; g < 8; ++g) {

@@ -53,13 +53,14 @@ inline constexpr std::array<uint64_t, 256> kFifthBits = [] {
 inline void add_fifth_bits(const uint8_t* high, v128_t (&raw_i8x16)[2]) {
   for (size_t i = 0; i < 2; ++i) {
     const v128_t low_half = wasm_v128_load64_zero(&kFifthBits[high[2 * i]]);
-    raw_i8x16[i] = wasm_v128_or(raw_i8x16[i], wasm_v128_load64_lane(&kFifthBits[high[2 * i + 1]], low_half, 1));
+    raw_i8x16[i] =
+        wasm_v128_or(raw_i8x16[i], wasm_v128_load64_lane(&kFifthBits[high[2 * i + 1]], low_half, 1));
   }
 }
 
 // 16 nibbles through a table of 16 bytes.
 inline v128_t levels_of(const void* levels, v128_t nibbles_i8x16) {
-    const v128_t table = wasm_v128_load(unknown_origin(levels));
+  const v128_t table = wasm_v128_load(unknown_origin(levels));
 #ifdef __wasm_relaxed_simd__
   return wasm_i8x16_relaxed_swizzle(table, nibbles_i8x16);  // differs for indices above 15 alone
 #else

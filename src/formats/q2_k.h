@@ -42,7 +42,8 @@ struct Q2_K {
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[16], v128_t (&offset_f32x4)[16]) {
     const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
-    const v128_t minus_min_scale = wasm_f32x4_neg(load_f16x4(&rows[0]->min_scale, &rows[1]->min_scale, &rows[2]->min_scale, &rows[3]->min_scale));
+    const v128_t minus_min_scale = wasm_f32x4_neg(
+        load_f16x4(&rows[0]->min_scale, &rows[1]->min_scale, &rows[2]->min_scale, &rows[3]->min_scale));
     v128_t packed[4];
     transpose_words(rows[0]->scales, rows[1]->scales, rows[2]->scales, rows[3]->scales, packed);
     for (size_t g = 0; g < 16; ++g) {

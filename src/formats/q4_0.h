@@ -5,7 +5,6 @@
 #include "core/half.h"
 #include "formats/format.h"
 #include "formats/nibbles.h"
-#include "formats/nibbles.h"
 
 namespace id2vec {
 

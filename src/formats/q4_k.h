@@ -44,7 +44,8 @@ struct Q4_K {
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[8], v128_t (&offset_f32x4)[8]) {
     const v128_t scale = load_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
-    const v128_t minus_min_scale = wasm_f32x4_neg(load_f16x4(&rows[0]->min_scale, &rows[1]->min_scale, &rows[2]->min_scale, &rows[3]->min_scale));
+    const v128_t minus_min_scale = wasm_f32x4_neg(
+        load_f16x4(&rows[0]->min_scale, &rows[1]->min_scale, &rows[2]->min_scale, &rows[3]->min_scale));
     const uint8_t* const packed[4] = {rows[0]->scales, rows[1]->scales, rows[2]->scales, rows[3]->scales};
     v128_t scales_u8x16[2], mins_u8x16[2];
     k_scales_and_mins(packed, scales_u8x16, mins_u8x16);

@@ -26,7 +26,8 @@ inline AffineRow affine_row(const TableView& table, uint64_t row) {
 }
 
 template <class F>
-[[clang::minsize, gnu::noinline]] void decode_values(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out) {
+[[clang::minsize, gnu::noinline]] void decode_values(const TableView& table, uint64_t row, uint32_t first,
+                                                     uint32_t count, float* out) {
   if constexpr (PlanarFormat<F>) {
     const AffineRow planes = affine_row(table, row);
     for (uint32_t i = 0; i < count; ++i) out[i] = F::value(planes, first + i);
@@ -36,8 +37,8 @@ template <class F>
   }
 }
 
-[[gnu::noinline]] inline void gather_with(Decode decode, const TableView& table, const uint32_t* ids, size_t count,
-                        float* out) {
+[[gnu::noinline]] inline void gather_with(Decode decode, const TableView& table, const uint32_t* ids,
+                                          size_t count, float* out) {
   for (size_t i = 0; i < count; ++i) decode(table, ids[i], 0, table.cols, out + i * table.cols);
 }
 

@@ -15,9 +15,7 @@ constexpr const KernelTable* kTables[] = {&kScalarKernels, &kSimd128Kernels, &kR
 
 }  // namespace
 
-KernelTables kernel_tables() {
-  return {std::begin(kTables), std::end(kTables)};
-}
+KernelTables kernel_tables() { return {std::begin(kTables), std::end(kTables)}; }
 
 const KernelTable* kernel_table(std::string_view isa) {
   if (isa == "auto") return *(std::end(kTables) - 1);

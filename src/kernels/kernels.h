@@ -17,15 +17,15 @@ namespace id2vec {
 // Rows are aligned as their blocks are: data and row_bytes are multiples of alignof(Block).
 struct Plane {
   const uint8_t* data = nullptr;
-  size_t row_bytes = 0;             // 0: all rows share the first (AffineSpec::per_tensor)
-  size_t bytes = 0;                 // of the whole plane
+  size_t row_bytes = 0;  // 0: all rows share the first (AffineSpec::per_tensor)
+  size_t bytes = 0;      // of the whole plane
 };
 
 struct TableView {
-  uint64_t rows = 0;                // V
-  uint32_t cols = 0;                // d
-  std::array<Plane, 3> planes{};    // quants (or whole blocks), scales, offsets
-  AffineSpec affine{};              // affine formats: what the planes hold
+  uint64_t rows = 0;              // V
+  uint32_t cols = 0;              // d
+  std::array<Plane, 3> planes{};  // quants (or whole blocks), scales, offsets
+  AffineSpec affine{};            // affine formats: what the planes hold
 };
 
 // Which rows a call of dot() is about: rows ids[i], or first + i where there are no ids.
@@ -43,9 +43,9 @@ struct RowSet {
 // N hidden vectors prepared for one call of logits: in float, and (for integer kernels) quantized once per group
 // to int16 or int8. The scratch is filled by prepare() and lives in memory of the caller.
 struct Activations {
-  const float* hidden = nullptr;    // [N, d]
-  size_t count = 0;                 // N
-  const uint8_t* scratch = nullptr; // layout private to the kernels of one instruction set and format
+  const float* hidden = nullptr;     // [N, d]
+  size_t count = 0;                  // N
+  const uint8_t* scratch = nullptr;  // layout private to the kernels of one instruction set and format
 };
 
 // kHigh keeps activations in float or at 16 bits per group, kFast at 8 bits where that is faster.
@@ -65,8 +65,8 @@ struct FormatKernels {
 };
 
 struct KernelTable {
-  std::string_view isa;             // "scalar", "simd128", "relaxed"
-  const FormatKernels* formats;     // one per format, in the order of the list
+  std::string_view isa;          // "scalar", "simd128", "relaxed"
+  const FormatKernels* formats;  // one per format, in the order of the list
 };
 
 // The instruction sets that this build carries, slowest first; the last is its best. "scalar" is always there.
@@ -77,6 +77,6 @@ struct KernelTables {
   const KernelTable* const* end() const { return end_; }
 };
 KernelTables kernel_tables();
-const KernelTable* kernel_table(std::string_view isa);   // "auto" is the best one; null if this build lacks it
+const KernelTable* kernel_table(std::string_view isa);  // "auto" is the best one; null if this build lacks it
 
 }  // namespace id2vec

@@ -10,7 +10,8 @@ namespace {
 constexpr size_t kVectors = 8;
 
 // sums[n] = ⟨hidden n, row⟩ for n < count ≤ kVectors.
-void dot_row(Decode decode, const TableView& table, uint64_t row, const float* hidden, size_t count, double* sums) {
+void dot_row(Decode decode, const TableView& table, uint64_t row, const float* hidden, size_t count,
+             double* sums) {
   std::fill_n(sums, count, 0.0);
   float weights[kPiece];
   for (uint32_t first = 0; first < table.cols; first += kPiece) {
@@ -23,8 +24,8 @@ void dot_row(Decode decode, const TableView& table, uint64_t row, const float* h
   }
 }
 
-[[gnu::noinline]] void dot_with(Decode decode, const TableView& table, const RowSet& rows, const Activations& activations, float* out,
-              size_t stride) {
+[[gnu::noinline]] void dot_with(Decode decode, const TableView& table, const RowSet& rows,
+                                const Activations& activations, float* out, size_t stride) {
   for (size_t n = 0; n < activations.count; n += kVectors) {
     const size_t count = std::min(kVectors, activations.count - n);
     for (size_t i = 0; i < rows.count; ++i) {
@@ -40,8 +41,8 @@ struct Kernels {
   static void gather(const TableView& table, const uint32_t* ids, size_t count, float* out) {
     gather_with(decode_values<F>, table, ids, count, out);
   }
-  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision, float* out,
-                  size_t stride) {
+  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
+                  float* out, size_t stride) {
     dot_with(decode_values<F>, table, rows, activations, out, stride);
   }
 };

@@ -28,7 +28,8 @@ inline v128_t quantize_i32x4(const float* from, v128_t inverse) {
 }
 
 // 16 values as two vectors of 16-bit numbers, the first eight and the last eight, added up in `sum`.
-inline void quantize_i16x8(const float* from, v128_t inverse, v128_t& first, v128_t& last, v128_t& sum_i32x4) {
+inline void quantize_i16x8(const float* from, v128_t inverse, v128_t& first, v128_t& last,
+                           v128_t& sum_i32x4) {
   const v128_t a = quantize_i32x4(from, inverse), b = quantize_i32x4(from + 4, inverse);
   const v128_t c = quantize_i32x4(from + 8, inverse), d = quantize_i32x4(from + 12, inverse);
   sum_i32x4 = wasm_i32x4_add(sum_i32x4, wasm_i32x4_add(wasm_i32x4_add(a, b), wasm_i32x4_add(c, d)));

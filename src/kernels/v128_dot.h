@@ -141,8 +141,8 @@ struct TileDot {
   }
 
   // `a` and its scales and sums begin with the stretch.
-  void add_row(const typename F::Block* blocks, size_t n_groups, size_t r, const float* scales, const float* a_sums,
-               const uint8_t* a) {
+  void add_row(const typename F::Block* blocks, size_t n_groups, size_t r, const float* scales,
+               const float* a_sums, const uint8_t* a) {
     Sums row = sums[r];
     for_each_group<F>(n_groups, [&](size_t group) ID2VEC_INLINE {
       const Quants<Isa, F, Encoding> quants(blocks[group / kGroups<F>], group % kGroups<F>);
@@ -153,8 +153,8 @@ struct TileDot {
         row.dot[n] = Isa::madd(wasm_f32x4_convert_i32x4(exact), broadcast<n>(product), row.dot[n]);
       });
       if constexpr (kOffsets<F>) {
-        row.offset = Isa::madd(wasm_v128_load32_splat(&offset[group][r]), wasm_v128_load(a_sums + kTile * group),
-                               row.offset);
+        row.offset = Isa::madd(wasm_v128_load32_splat(&offset[group][r]),
+                               wasm_v128_load(a_sums + kTile * group), row.offset);
       }
     });
     sums[r] = row;
@@ -168,7 +168,8 @@ struct TileDot {
 };
 
 template <class Isa, class F, class Encoding>
-TileDot<Isa, F, Encoding> dot_quad_tile(const typename F::Block* const (&rows)[4], uint32_t cols, const uint8_t* tile) {
+TileDot<Isa, F, Encoding> dot_quad_tile(const typename F::Block* const (&rows)[4], uint32_t cols,
+                                        const uint8_t* tile) {
   const TileLayout<F, Encoding> layout(cols, kTile);
   const float* scales = reinterpret_cast<const float*>(tile);
   const float* sums = reinterpret_cast<const float*>(tile + layout.sums_at());
@@ -186,23 +187,26 @@ TileDot<Isa, F, Encoding> dot_quad_tile(const typename F::Block* const (&rows)[4
 }
 
 template <class Isa, class F, class Encoding>
-void dot_rows(const TableView& table, const RowSet& rows, const Activations& activations, float* out, size_t stride) {
+void dot_rows(const TableView& table, const RowSet& rows, const Activations& activations, float* out,
+              size_t stride) {
   const Quarters quarters{rows.count};
-  for_each_tile<F, Encoding>(
-      table.cols, activations.count, activations.scratch, [&](const auto& layout, size_t first, const uint8_t* tile) {
-        const size_t vectors = std::min(layout.vectors, activations.count - first);
-        for (size_t i = 0; i < quarters.length; ++i) {
-          const typename F::Block* quad[4];
-          for (size_t r = 0; r < 4; ++r) quad[r] = row_blocks<F>(table, rows[quarters.row(i, r)]);
-          float* to = out + first * stride;
-          if (layout.vectors == 1) {
-            quarters.store(dot_quad<Isa, F, Encoding>(quad, table.cols, tile), i, to);
-          } else {
-            const auto dots = dot_quad_tile<Isa, F, Encoding>(quad, table.cols, tile);
-            for (size_t r = 0; r < 4; ++r) quarters.store_row(dots.result(r), i, r, vectors, to, stride);
-          }
-        }
-      });
+  for_each_tile<F, Encoding>(table.cols, activations.count, activations.scratch,
+                             [&](const auto& layout, size_t first, const uint8_t* tile) {
+                               const size_t vectors = std::min(layout.vectors, activations.count - first);
+                               for (size_t i = 0; i < quarters.length; ++i) {
+                                 const typename F::Block* quad[4];
+                                 for (size_t r = 0; r < 4; ++r)
+                                   quad[r] = row_blocks<F>(table, rows[quarters.row(i, r)]);
+                                 float* to = out + first * stride;
+                                 if (layout.vectors == 1) {
+                                   quarters.store(dot_quad<Isa, F, Encoding>(quad, table.cols, tile), i, to);
+                                 } else {
+                                   const auto dots = dot_quad_tile<Isa, F, Encoding>(quad, table.cols, tile);
+                                   for (size_t r = 0; r < 4; ++r)
+                                     quarters.store_row(dots.result(r), i, r, vectors, to, stride);
+                                 }
+                               }
+                             });
 }
 
 }  // namespace id2vec::v128

@@ -14,14 +14,14 @@
 namespace id2vec::v128 {
 
 template <class F>
-concept FloatFormat = Format<F> && F::kBlockSize == 1 && requires(const typename F::Block* blocks, v128_t (&w_f32x4)[2]) {
-  F::load8(blocks, w_f32x4);
-};
+concept FloatFormat =
+    Format<F> && F::kBlockSize == 1 &&
+    requires(const typename F::Block* blocks, v128_t (&w_f32x4)[2]) { F::load8(blocks, w_f32x4); };
 
 // sums[r][n] += the products of row r and vector n, spread over the lanes. Vectors are `stride` floats apart.
 template <class Isa, FloatFormat F, size_t kRows, size_t kVectors>
-void add_products(const typename F::Block* const (&rows)[kRows], const float* hidden, size_t stride, uint32_t cols,
-                  v128_t (&sums)[kRows][kVectors]) {
+void add_products(const typename F::Block* const (&rows)[kRows], const float* hidden, size_t stride,
+                  uint32_t cols, v128_t (&sums)[kRows][kVectors]) {
   uint32_t i = 0;
   for (; i + 8 <= cols; i += 8) {
     v128_t w_f32x4[kRows][2];
@@ -29,9 +29,8 @@ void add_products(const typename F::Block* const (&rows)[kRows], const float* hi
     unrolled<kVectors>([&]<size_t n>() ID2VEC_INLINE {
       for (size_t half = 0; half < 2; ++half) {
         const v128_t h_f32x4 = wasm_v128_load(hidden + n * stride + i + 4 * half);
-        unrolled<kRows>([&]<size_t r>() ID2VEC_INLINE {
-          sums[r][n] = Isa::madd(w_f32x4[r][half], h_f32x4, sums[r][n]);
-        });
+        unrolled<kRows>([&]<size_t r>()
+                            ID2VEC_INLINE { sums[r][n] = Isa::madd(w_f32x4[r][half], h_f32x4, sums[r][n]); });
       }
     });
   }
@@ -48,7 +47,8 @@ void add_products(const typename F::Block* const (&rows)[kRows], const float* hi
 
 // The same for a whole row of table, of a FloatFormat …
 template <class Isa, FloatFormat F, size_t kRows, size_t kVectors>
-void dot_whole_rows(const TableView& table, const uint64_t (&rows)[kRows], const float* hidden, v128_t (&sums)[kRows][kVectors]) {
+void dot_whole_rows(const TableView& table, const uint64_t (&rows)[kRows], const float* hidden,
+                    v128_t (&sums)[kRows][kVectors]) {
   const typename F::Block* blocks[kRows];
   for (size_t r = 0; r < kRows; ++r) blocks[r] = row_blocks<F>(table, rows[r]);
   add_products<Isa, F>(blocks, hidden, table.cols, table.cols, sums);
@@ -56,8 +56,8 @@ void dot_whole_rows(const TableView& table, const uint64_t (&rows)[kRows], const
 
 // … and of any other.
 template <class Isa, size_t kRows, size_t kVectors>
-void dot_decoded_rows(Decode decode, const TableView& table, const uint64_t (&rows)[kRows], const float* hidden,
-                      v128_t (&sums)[kRows][kVectors]) {
+void dot_decoded_rows(Decode decode, const TableView& table, const uint64_t (&rows)[kRows],
+                      const float* hidden, v128_t (&sums)[kRows][kVectors]) {
   F32::Block weights[kRows][kPiece];
   const F32::Block* blocks[kRows];
   for (size_t r = 0; r < kRows; ++r) blocks[r] = weights[r];
@@ -70,8 +70,8 @@ void dot_decoded_rows(Decode decode, const TableView& table, const uint64_t (&ro
 
 // dot(rows, hidden, sums) for all rows: by fours with one vector, by twos with four.
 template <class Dot>
-void for_each_float_tile(const TableView& table, const RowSet& rows, const Activations& activations, float* out,
-                         size_t stride, Dot&& dot) {
+void for_each_float_tile(const TableView& table, const RowSet& rows, const Activations& activations,
+                         float* out, size_t stride, Dot&& dot) {
   const Quarters quarters{rows.count};
   size_t n = 0;
   for (; n + 4 <= activations.count; n += 4) {
@@ -99,19 +99,21 @@ void for_each_float_tile(const TableView& table, const RowSet& rows, const Activ
 }
 
 template <class Isa, FloatFormat F>
-void dot_floats(const TableView& table, const RowSet& rows, const Activations& activations, Precision, float* out,
-                size_t stride) {
-  for_each_float_tile(table, rows, activations, out, stride, [&](const auto& some, const float* hidden, auto& sums) {
-    dot_whole_rows<Isa, F>(table, some, hidden, sums);
-  });
+void dot_floats(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
+                float* out, size_t stride) {
+  for_each_float_tile(table, rows, activations, out, stride,
+                      [&](const auto& some, const float* hidden, auto& sums) {
+                        dot_whole_rows<Isa, F>(table, some, hidden, sums);
+                      });
 }
 
 template <class Isa>
-[[gnu::noinline]] void dot_decoded(Decode decode, const TableView& table, const RowSet& rows, const Activations& activations, float* out,
-                 size_t stride) {
-  for_each_float_tile(table, rows, activations, out, stride, [&](const auto& some, const float* hidden, auto& sums) {
-    dot_decoded_rows<Isa>(decode, table, some, hidden, sums);
-  });
+[[gnu::noinline]] void dot_decoded(Decode decode, const TableView& table, const RowSet& rows,
+                                   const Activations& activations, float* out, size_t stride) {
+  for_each_float_tile(table, rows, activations, out, stride,
+                      [&](const auto& some, const float* hidden, auto& sums) {
+                        dot_decoded_rows<Isa>(decode, table, some, hidden, sums);
+                      });
 }
 
 }  // namespace id2vec::v128

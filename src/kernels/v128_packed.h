@@ -29,14 +29,15 @@ template <class F>
 constexpr bool kSixBits = F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 63;
 
 template <class F>
-concept PackedFormat =
-    GroupFormat<F> && requires { F::kZero; } &&
-    (kSigned<F> ? F::kZero == 0 : F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 255);
+concept PackedFormat = GroupFormat<F> && requires {
+  F::kZero;
+} && (kSigned<F> ? F::kZero == 0 : F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 255);
 
 // f.operator()<0>(), … <n − 1>(): a loop whose index is a constant.
 template <size_t n, class Body>
 ID2VEC_INLINE inline void unrolled(Body&& body) {
-  [&]<size_t... i>(std::index_sequence<i...>) ID2VEC_INLINE { (body.template operator()<i>(), ...); }(std::make_index_sequence<n>{});
+  [&]<size_t... i>(std::index_sequence<i...>)
+      ID2VEC_INLINE { (body.template operator()<i>(), ...); }(std::make_index_sequence<n>{});
 }
 
 // body(group) for 0 … n − 1; within a run of kUnroll groups the compiler knows which one it is.

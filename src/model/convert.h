@@ -11,7 +11,7 @@ namespace id2vec {
 struct StridedLayout {
   uint64_t rows = 0, cols = 0;
   uint64_t row_stride = 0, col_stride = 0;  // in elements
-  uint32_t element_bytes = 0;                // 1, 2, 4 or 8
+  uint32_t element_bytes = 0;               // 1, 2, 4 or 8
   bool swap_bytes = false;
 
   bool nests() const;

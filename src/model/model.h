@@ -25,34 +25,34 @@ struct Segment {
 
 // How the bytes of the segments become table bytes.
 enum class Conversion : uint8_t {
-  kNone,       // they go straight to their final address (of virtual files too: see file_set.h)
-  kStrided,    // through convert.h, by TableSource::layout: one segment, whose offsets are those of the layout
+  kNone,     // they go straight to their final address (of virtual files too: see file_set.h)
+  kStrided,  // through convert.h, by TableSource::layout: one segment, whose offsets are those of the layout
 };
 
 // Bytes that need no reading: they were in the header (ONNX typed fields), or stand for a scale that is not stored.
 struct InlineRun {
   uint32_t plane = 0;
-  std::vector<uint8_t> bytes;          // from the start of the plane; through convert.h where that applies
+  std::vector<uint8_t> bytes;  // from the start of the plane; through convert.h where that applies
 };
 
 // A table that a role asks for, and where its bytes are. Tensors of one dimension are one row: [1, n]. Those of
 // plain integers ("mapping") have a dtype that is no format: nothing but their bytes can be had.
 struct TableSource {
-  std::string name;                    // tensor name in the file (of the quants, where planes are apart)
+  std::string name;  // tensor name in the file (of the quants, where planes are apart)
   TableSpec spec{};
   Conversion conversion = Conversion::kNone;
-  StridedLayout layout{};              // kStrided
-  std::vector<Segment> segments{};     // in the order in which they should be read
+  StridedLayout layout{};           // kStrided
+  std::vector<Segment> segments{};  // in the order in which they should be read
   std::vector<InlineRun> inline_runs{};
-  uint64_t bytes() const;              // Σ segments
+  uint64_t bytes() const;           // Σ segments
 };
 
 // Writes what needs no reading into a table that was allocated for `source`.
 void write_inline(const TableSource& source, Table& table);
 
 struct OpenOptions {
-  std::string tensor{};             // overrides the embedding's name; empty: by role
-  std::string head{};               // overrides the head's name; empty: by role
+  std::string tensor{};  // overrides the embedding's name; empty: by role
+  std::string head{};    // overrides the head's name; empty: by role
 };
 
 // A role that was resolved. The names, and the shapes that src/stage expects under them (d: the width of the
@@ -69,13 +69,13 @@ struct Role {
 
 struct ModelPlan {
   Directory directory;
-  std::vector<Role> roles;          // the embedding first; the head only where it is a tensor of its own
+  std::vector<Role> roles;  // the embedding first; the head only where it is a tensor of its own
   Profile profile;
   // Tied by absence (no head in the file, or nothing but a head), by sharing (the same byte range), or perhaps by
   // value: `head` is there and has the same dtype and shape (if not the same conversion); the loader compares
   // while it reads and keeps one copy if all bytes agree.
   enum class Tying : uint8_t { kAbsent, kShared, kCompare, kUntied } tying = Tying::kAbsent;
-  std::vector<std::string> warnings;   // where a file contradicts itself, in sentences
+  std::vector<std::string> warnings;  // where a file contradicts itself, in sentences
 
   const Role* find(std::string_view role) const;
 };

@@ -15,8 +15,6 @@ void LogSumExp::add(const float* scores, size_t count) {
   sum_ += sum;
 }
 
-float LogSumExp::value() const {
-  return static_cast<float>(std::log(sum_) + double(greatest_));
-}
+float LogSumExp::value() const { return static_cast<float>(std::log(sum_) + double(greatest_)); }
 
 }  // namespace id2vec

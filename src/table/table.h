@@ -15,22 +15,22 @@
 namespace id2vec {
 
 struct TableSpec {
-  const Dtype* dtype = nullptr;     // a format of the list
-  uint64_t rows = 0;                // V
-  uint32_t cols = 0;                // d
-  AffineSpec affine{};              // affine formats only
+  const Dtype* dtype = nullptr;  // a format of the list
+  uint64_t rows = 0;             // V
+  uint32_t cols = 0;             // d
+  AffineSpec affine{};           // affine formats only
 };
 
 // Filled by top_k. Where fewer than k ids compete, the rest is −∞ with index −1.
 struct TopK {
-  float* values = nullptr;          // [N, k], descending
-  int32_t* indices = nullptr;       // [N, k]: ids
-  float* log_sum_exp = nullptr;     // [N]: ln Σ exp(score) over all that compete; null: not asked for
+  float* values = nullptr;       // [N, k], descending
+  int32_t* indices = nullptr;    // [N, k]: ids
+  float* log_sum_exp = nullptr;  // [N]: ln Σ exp(score) over all that compete; null: not asked for
 };
 
 // Which ids compete in logits and top-k. Ids ≥ limit (rows beyond the tokenizer) score −∞ and never win.
 struct Candidates {
-  std::span<const uint32_t> only{}; // these ids alone, in this order; empty: all
+  std::span<const uint32_t> only{};  // these ids alone, in this order; empty: all
   uint64_t limit = UINT64_MAX;
 };
 
@@ -38,7 +38,7 @@ struct Candidates {
 // rows[i].
 struct ScoreBlock {
   RowSet rows;
-  size_t vectors = 0;               // N
+  size_t vectors = 0;  // N
   float* scores = nullptr;
   size_t stride = 0;
 };
@@ -64,7 +64,7 @@ class Table {
   // Where the loader writes plane `index`: rows contiguous; 64-byte aligned. Empty where
   // the format has no such plane.
   MutableBytes plane(size_t index);
-  uint64_t bytes() const;           // of all planes
+  uint64_t bytes() const;  // of all planes
 
   // out [N, d] = E[ids]. kOutOfRange (naming id, position and V) before anything is written.
   Status lookup(std::span<const uint32_t> ids, std::span<float> out) const;

@@ -41,7 +41,7 @@ class WordVectors {
   uint32_t dim() const { return cols_; }  // d; 0 before the first row
   uint64_t size() const {
     return starts_.size() == 0 ? 0 : starts_.size() - 1;
-  }                                              // rows so far, without skipped ones
+  }  // rows so far, without skipped ones
   uint64_t skipped() const { return skipped_; }  // rows of tokens that came before
   // Token of row i.
   std::string_view token(uint64_t i) const {

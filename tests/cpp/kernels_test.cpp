@@ -50,8 +50,8 @@ TEST(Kernels, LookupIsBitExact) {
       for (size_t i = 0; i < 4 * cols; ++i) {
         const float expected = weight<F>(*table, ids[i / cols], uint32_t(i % cols));
         ASSERT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(expected))
-            << "row " << ids[i / cols] << ", column " << i % cols << " of " << cols << ": " << out[i] << ", not "
-            << expected;
+            << "row " << ids[i / cols] << ", column " << i % cols << " of " << cols << ": " << out[i]
+            << ", not " << expected;
       }
       ASSERT_EQ(out.back(), kSentinel);
     }
@@ -82,10 +82,11 @@ Reference reference(const Table& table, uint64_t row, const float* hidden, int l
       const double w = weight<F>(table, row, i);
       double part = std::fabs(w);
       if constexpr (GroupFormat<F>) {
-        const auto* blocks = reinterpret_cast<const typename F::Block*>(table.view().planes[0].data +
-                                                                        row * table.view().planes[0].row_bytes);
+        const auto* blocks = reinterpret_cast<const typename F::Block*>(
+            table.view().planes[0].data + row * table.view().planes[0].row_bytes);
         const Affine affine = F::affine(blocks[i / F::kBlockSize], i % F::kBlockSize / F::kGroupSize);
-        part = std::fabs(double(affine.scale)) * (F::kQuantMax - F::kQuantMin + 1) + std::fabs(double(affine.offset));
+        part = std::fabs(double(affine.scale)) * (F::kQuantMax - F::kQuantMin + 1) +
+               std::fabs(double(affine.offset));
       }
       result.value += w * hidden[i];
       magnitude += part * std::fabs(hidden[i]);
@@ -94,7 +95,8 @@ Reference reference(const Table& table, uint64_t row, const float* hidden, int l
     }
     if (levels > 0) result.tolerance += greatest / (2 * levels) * weights;
   }
-  result.tolerance += kEpsilon * (cols / 4 + 16) * magnitude + cols * 0x1p-126;  // subnormal floats are coarse
+  // subnormal floats are coarse
+  result.tolerance += kEpsilon * (cols / 4 + 16) * magnitude + cols * 0x1p-126;
   return result;
 }
 

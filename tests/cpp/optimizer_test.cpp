@@ -38,9 +38,7 @@ class Reference {
         g += decay * w[i];
       }
       switch (o_.kind) {
-        case OptimizerKind::kSgd:
-          w[i] -= lr * g;
-          break;
+        case OptimizerKind::kSgd: w[i] -= lr * g; break;
         case OptimizerKind::kMomentum:
           first[i] = o_.momentum * first[i] + g;
           w[i] -= lr * first[i];
@@ -49,9 +47,7 @@ class Reference {
           first[i] += g * g;
           w[i] -= lr * g / (std::sqrt(first[i]) + o_.epsilon);
           break;
-        case OptimizerKind::kRowwiseAdagrad:
-          w[i] -= lr * g / (std::sqrt(first[0]) + o_.epsilon);
-          break;
+        case OptimizerKind::kRowwiseAdagrad: w[i] -= lr * g / (std::sqrt(first[0]) + o_.epsilon); break;
         case OptimizerKind::kAdam:
         case OptimizerKind::kAdamW: {
           first[i] = o_.beta1 * first[i] + (1 - o_.beta1) * g;

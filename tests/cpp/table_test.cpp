@@ -17,8 +17,7 @@ constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kSentinel = 12345.0f;
 
 std::unique_ptr<Table> f32_table(uint64_t rows, uint32_t cols, std::span<const float> values) {
-  auto table = std::move(
-      Table::allocate({dtype_by_name("F32"), rows, cols}, *kernel_table("auto")).value());
+  auto table = std::move(Table::allocate({dtype_by_name("F32"), rows, cols}, *kernel_table("auto")).value());
   std::memcpy(table->plane(0).data(), values.data(), values.size_bytes());
   return table;
 }
