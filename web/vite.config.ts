@@ -7,12 +7,16 @@ const headers = {
   'Cross-Origin-Embedder-Policy': 'require-corp',
 };
 
+const folder = fileURLToPath(new URL('.', import.meta.url));
+
 export default defineConfig({
-  root: fileURLToPath(new URL('.', import.meta.url)),
+  root: folder,
   base: './',
   // The page imports the package as its users do, from dist/.
   resolve: { alias: { id2vec: fileURLToPath(new URL('../dist/index.js', import.meta.url)) } },
-  server: { headers },
+  assetsInclude: ['**/*.gguf'],
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  server: { headers, fs: { allow: [fileURLToPath(new URL('..', import.meta.url))] } },
   preview: { headers },
-  build: { target: 'es2022' },
+  build: { target: 'es2022', assetsInlineLimit: 0 },
 });

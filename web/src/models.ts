@@ -1,0 +1,26 @@
+// The models that come with the page; see models/README.md for where they are from.
+import glove from '../../models/glove-10k.F16.gguf?url';
+import useLite from '../../models/use-lite.Q8_0.gguf?url';
+
+export interface DefaultModel {
+  title: string;
+  about: string;
+  url: string;
+  /** Ids that make a good first picture. */
+  ids: number[];
+}
+
+export const defaultModels: DefaultModel[] = [
+  {
+    title: 'Sentence pieces',
+    about: 'Universal Sentence Encoder Lite · 8,002 × 256 · Q8_0',
+    url: useLite,
+    ids: [9, 1432, 20, 9, 1054, 6],
+  },
+  {
+    title: 'Words',
+    about: 'GloVe, the 10,000 most frequent English words · 10,000 × 100 · F16',
+    url: glove,
+    ids: [691, 0, 3, 85, 1116],
+  },
+];
