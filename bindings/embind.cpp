@@ -8,6 +8,7 @@
 #include <emscripten/val.h>
 #include <wasm_simd128.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -25,6 +26,8 @@
 #include "model/memory_bill.h"
 #include "stages.h"
 #include "table/table.h"
+#include "tools/export.h"
+#include "tools/quantize.h"
 
 namespace id2vec {
 namespace {
@@ -83,14 +86,15 @@ val directory_to_js(const Directory& directory) {
   val object = val::object();
   object.set("container", text(directory.container));
   object.set("files", array_of(directory.files, text));
-  object.set("tensors", array_of(directory.tensors, [&](const Tensor& t) { return tensor_to_js(t, directory); }));
+  object.set("tensors",
+             array_of(directory.tensors, [&](const Tensor& t) { return tensor_to_js(t, directory); }));
   object.set("skipped", array_of(directory.skipped, text));
   object.set("metadata", array_of(directory.metadata, [](const auto& entry) {
-    val pair = val::array();
-    pair.set(0, entry.first);
-    pair.set(1, std::visit(MetadataToJs{}, entry.second));
-    return pair;
-  }));
+               val pair = val::array();
+               pair.set(0, entry.first);
+               pair.set(1, std::visit(MetadataToJs{}, entry.second));
+               return pair;
+             }));
   return object;
 }
 
@@ -219,13 +223,15 @@ class Opener {
 
   // Address of `length` bytes to be filled before the next call on this object; 0 on failure.
   uintptr_t feed(const std::string& file, double offset, double length) {
-    Result<MutableBytes> room = files_.feed(file, static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
+    Result<MutableBytes> room =
+        files_.feed(file, static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
     if (report(room.status()) != 0) return 0;
     return reinterpret_cast<uintptr_t>(room.value().data());
   }
 
   void drop_bytes() { files_.drop_bytes(); }
 
+  const Directory& headers() const { return plan_.directory; }
   val directory() const { return directory_to_js(plan_.directory); }
 
   val plan() const {
@@ -255,8 +261,8 @@ class Opener {
   // Where roles[index].conversion is "strided": puts `count` bytes at `address`, which the file has at byte `at` of
   // the role's segment, into their places in its table. Chunks may come in any order.
   void convert(unsigned index, Table& table, double at_byte, uintptr_t address, size_t count) const {
-    scatter(plan_.roles[index].source.layout, static_cast<uint64_t>(at_byte), {at<const uint8_t>(address), count},
-            table.plane(0).data());
+    scatter(plan_.roles[index].source.layout, static_cast<uint64_t>(at_byte),
+            {at<const uint8_t>(address), count}, table.plane(0).data());
   }
 
   // The same bytes compared with what `table` holds at those places.
@@ -363,7 +369,8 @@ struct Call {
 // `only` of 0 means that all ids below `limit` compete.
 Call call_of(const Table& table, uintptr_t hidden, size_t count, bool fast, uintptr_t only, size_t n_only,
              double limit) {
-  Call call{{at<const float>(hidden), count * table.spec().cols}, fast ? Precision::kFast : Precision::kHigh, {}};
+  Call call{
+      {at<const float>(hidden), count * table.spec().cols}, fast ? Precision::kFast : Precision::kHigh, {}};
   if (only != 0) call.candidates.only = {at<const uint32_t>(only), n_only};
   if (limit >= 0) call.candidates.limit = static_cast<uint64_t>(limit);
   return call;
@@ -385,6 +392,107 @@ int table_top_k(const Table& table, uintptr_t hidden, size_t count, size_t k, bo
   return report(table.top_k(call.hidden, k, call.precision, call.candidates, out));
 }
 
+// Writing files ----------------------------------------------------------------------------------------------
+
+// The same rows in another format; null on failure.
+std::unique_ptr<Table> quantize(const Table& table, const std::string& dtype) {
+  const Dtype* to = dtype_by_name(dtype);
+  if (to == nullptr || to->format < 0) {
+    report(Status(Code::kUnsupported, "There is no table format \"" + dtype + "\"."));
+    return nullptr;
+  }
+  Result<std::unique_ptr<Table>> quantized = quantize_table(table, *to);
+  if (report(quantized.status()) != 0) return nullptr;
+  return std::move(quantized.value());
+}
+
+// The format that `dtype` becomes for rows of this width; empty where there is no encoder for it.
+std::string encodable(const std::string& dtype, uint32_t cols) {
+  const Dtype* wanted = dtype_by_name(dtype);
+  const Dtype* possible = wanted == nullptr ? nullptr : encodable_dtype(*wanted, cols);
+  return std::string(possible == nullptr ? "" : possible->name);
+}
+
+// What the second table lost; null on failure.
+val compare(const Table& source, const Table& quantized) {
+  const Result<QuantizeReport> compared = compare_tables(source, quantized);
+  if (report(compared.status()) != 0) return val::null();
+  const QuantizeReport& result = compared.value();
+  val object = val::object();
+  object.set("sourceBytes", number(result.source_bytes));
+  object.set("bytes", number(result.bytes));
+  object.set("relativeError", result.relative_error);
+  object.set("worstRow", number(result.worst_row));
+  object.set("worstRowError", result.worst_row_error);
+  object.set("meanCosine", result.mean_cosine);
+  object.set("top1Agreement", result.top1_agreement);
+  object.set("sampledRows", result.sampled_rows);
+  return object;
+}
+
+// A file that holds some tables, with the metadata and the vocabulary of the file that they come from.
+class Writer {
+ public:
+  explicit Writer(const Opener& source) {
+    source_.metadata = source.headers().metadata;
+    source_.vocabulary = source.headers().vocabulary;
+  }
+
+  void set_text(std::string key, std::string value) { source_.metadata[std::move(key)] = std::move(value); }
+  void set_number(std::string key, double value) {
+    if (value == std::floor(value) && std::abs(value) < 0x1p53) {
+      source_.metadata[std::move(key)] = static_cast<int64_t>(value);
+    } else {
+      source_.metadata[std::move(key)] = value;
+    }
+  }
+
+  // Pieces as in Vocabulary; `scores` and `types` may be 0.
+  void set_vocabulary(uintptr_t text, size_t bytes, uintptr_t offsets, size_t count, uintptr_t scores,
+                      uintptr_t types) {
+    Vocabulary& vocabulary = source_.vocabulary = {};
+    vocabulary.text.assign(at<const char>(text), bytes);
+    vocabulary.offsets.assign(at<const uint32_t>(offsets), at<const uint32_t>(offsets) + count + 1);
+    if (scores != 0) vocabulary.scores.assign(at<const float>(scores), at<const float>(scores) + count);
+    if (types != 0) vocabulary.types.assign(at<const int32_t>(types), at<const int32_t>(types) + count);
+  }
+
+  // The table must outlive the last call of pieces().
+  void add(std::string name, const Table& table, bool is_vector) {
+    tables_.push_back({std::move(name), &table, is_vector});
+  }
+
+  int finish(bool gguf) {
+    Result<Export> made = export_tables(gguf ? Container::kGguf : Container::kSafetensors, source_, tables_);
+    if (made.ok()) file_ = std::move(made.value());
+    return report(made.status());
+  }
+
+  // The file from its first byte to its last: runs of bytes, each after so many zeros.
+  val pieces() const {
+    val list = val::array();
+    unsigned count = 0;
+    uint64_t end = 0;
+    const auto put = [&](uint64_t offset, Bytes bytes) {
+      val piece = val::object();
+      piece.set("zeros", number(offset - end));
+      piece.set("address", reinterpret_cast<uintptr_t>(bytes.data()));
+      piece.set("bytes", number(bytes.size()));
+      list.set(count++, piece);
+      end = offset + bytes.size();
+    };
+    put(0, file_.layout.header);
+    for (const uint32_t i : file_.layout.order) put(file_.layout.offsets[i], file_.pieces[i]);
+    put(file_.layout.bytes, {});
+    return list;
+  }
+
+ private:
+  Directory source_;
+  std::vector<NamedTable> tables_;
+  Export file_;
+};
+
 // Memory -----------------------------------------------------------------------------------------------------
 
 // 0 where there is no more.
@@ -395,14 +503,16 @@ void release(uintptr_t address) { std::free(at<void>(address)); }
 size_t first_difference(uintptr_t left, uintptr_t right, size_t count) {
   const uint8_t* a = at<const uint8_t>(left);
   const uint8_t* b = at<const uint8_t>(right);
-  constexpr size_t kStep = 4096;   // memcmp finds the step, a loop the byte
+  constexpr size_t kStep = 4096;  // memcmp finds the step, a loop the byte
   size_t i = 0;
   while (count - i >= kStep && std::memcmp(a + i, b + i, kStep) == 0) i += kStep;
   while (i < count && a[i] == b[i]) i++;
   return i;
 }
 
-void copy(uintptr_t to, uintptr_t from, size_t count) { std::memcpy(at<void>(to), at<const void>(from), count); }
+void copy(uintptr_t to, uintptr_t from, size_t count) {
+  std::memcpy(at<void>(to), at<const void>(from), count);
+}
 
 val isas() {
   val names = val::array();
@@ -477,6 +587,19 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("stages", &Opener::stages)
       .function("takeVocabulary", &Opener::take_vocabulary);
 
+  function("quantize", &quantize);
+  function("encodable", &encodable);
+  function("compare", &compare);
+
+  class_<Writer>("Writer")
+      .constructor<const Opener&>()
+      .function("setText", &Writer::set_text)
+      .function("setNumber", &Writer::set_number)
+      .function("setVocabulary", &Writer::set_vocabulary)
+      .function("add", &Writer::add)
+      .function("finish", &Writer::finish)
+      .function("pieces", &Writer::pieces);
+
   class_<Table>("Table")
       .function("planes", &table_planes)
       .function("isa", &table_isa)
@@ -485,9 +608,12 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("topK", &table_top_k);
 
   class_<Vocabulary>("Vocabulary")
-      .property("size", +[](const Vocabulary& v) { return v.size(); })
-      .property("text", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.text.data()); })
-      .property("offsets", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.offsets.data()); });
+      .property(
+          "size", +[](const Vocabulary& v) { return v.size(); })
+      .property(
+          "text", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.text.data()); })
+      .property(
+          "offsets", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.offsets.data()); });
 }
 
 }  // namespace id2vec

@@ -3,7 +3,7 @@ import type { Core } from './core.js';
 import type { DirectoryData, Opened, Plan, Profile, Role, TensorInfo } from './open.js';
 import { sameLayout } from './load.js';
 
-/** @internal The part of ModelInfo that does not depend on where the rows live. */
+/** The part of ModelInfo that does not depend on where the rows live. */
 export interface ModelDescription {
   /** `GGUF`, `safetensors`, … */
   container: string;

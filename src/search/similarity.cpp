@@ -82,15 +82,16 @@ class Plane2d {
     double total = 0;
     for (size_t n = 0; n < count_; ++n) total += sum_of_squares(centred_.data() + n * width_, width_);
     for (size_t a = 0; a < kAxes; ++a) {
-      double largest = 0, held = 0;
+      double least = 0, most = 0, held = 0;
       for (size_t n = 0; n < count_; ++n) {
         const double at = dot(centred_.data() + n * width_, axes_.data() + a * width_, width_);
         out[n * kAxes + a] = static_cast<float>(at);
         held += at * at;
-        if (std::fabs(at) > std::fabs(largest)) largest = at;
+        least = std::min(least, at);
+        most = std::max(most, at);
       }
       explained[a] = total > 0 ? static_cast<float>(held / total) : 0.0f;
-      if (largest >= 0) continue;
+      if (most >= -least) continue;
       for (size_t n = 0; n < count_; ++n) out[n * kAxes + a] = -out[n * kAxes + a];
     }
   }

@@ -205,11 +205,12 @@ void set_quant(Q6_K::Block& block, size_t i, uint8_t q) {
 
 void encode_block(const float* x, Q6_K::Block& block) {
   ScaleFit fits[16];
-  float largest = 0;
+  float scales[16];
   for (size_t g = 0; g < 16; ++g) {
     fits[g] = fit_scale(x + g * 16);
-    if (std::fabs(fits[g].scale) > std::fabs(largest)) largest = fits[g].scale;
+    scales[g] = fits[g].scale;
   }
+  const float largest = extreme(scales, 16);
   if (std::fabs(largest) < kTiny) return;  // all zero: so is the block
   const float factor = -128 / largest;
   block.scale = float_to_f16(1 / factor);

@@ -9,10 +9,16 @@
 namespace id2vec {
 
 // The weight of largest magnitude, with its sign; 0 for an empty or all-zero run. The first of equals.
+//
+// The magnitude has a variable of its own: of `fabs(x[i]) > fabs(best)`, LLVM 19 drops the second fabs at −O3 after
+// the first element, and a negative extreme in front is lost (tests/js/quantize.test.ts).
 inline float extreme(const float* x, size_t n) {
-  float best = 0;
+  float best = 0, magnitude = 0;
   for (size_t i = 0; i < n; ++i) {
-    if (std::fabs(x[i]) > std::fabs(best)) best = x[i];
+    const float candidate = std::fabs(x[i]);
+    if (candidate <= magnitude || !(candidate == candidate)) continue;
+    magnitude = candidate;
+    best = x[i];
   }
   return best;
 }

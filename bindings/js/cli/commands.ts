@@ -1,6 +1,7 @@
 import type { Command } from './command.js';
 import { cache } from './commands/cache.js';
 import { embed } from './commands/embed.js';
+import { convert, quantize } from './commands/export.js';
 import { info } from './commands/info.js';
 import { logits } from './commands/logits.js';
 import { lookup } from './commands/lookup.js';
@@ -8,4 +9,15 @@ import { analogy, nearest } from './commands/nearest.js';
 import { pool } from './commands/pool.js';
 
 /** All commands, in the order of the help. */
-export const commands: readonly Command[] = [info, lookup, embed, pool, logits, nearest, analogy, cache];
+export const commands: readonly Command[] = [
+  info,
+  lookup,
+  embed,
+  pool,
+  logits,
+  nearest,
+  analogy,
+  quantize,
+  convert,
+  cache,
+];

@@ -1,0 +1,95 @@
+import { open, rename, rm } from 'node:fs/promises';
+import { exportModel } from '../../export.js';
+import type { ExportOptions, QuantizeReport } from '../../export.js';
+import { UsageError, loadOptions, modelOptions } from '../command.js';
+import type { Arguments, Command } from '../command.js';
+import { alignColumns, formatBytes } from '../output.js';
+import type { Output } from '../output.js';
+
+export const quantize: Command = {
+  name: 'quantize',
+  usage: 'IN OUT --type Q8_0',
+  summary: 'write the tables of a model in another format',
+  options: {
+    type: { kind: 'value', value: 'TYPE', help: 'F16 BF16 Q8_0 Q4_0 Q4_1 Q5_0 Q5_1 Q4_K Q6_K IQ4_NL I8' },
+    ...modelOptions,
+  },
+  async run(args, output) {
+    const type = args.value('type');
+    if (type === undefined) throw new UsageError('--type is missing');
+    await write(args, output, type);
+  },
+};
+
+export const convert: Command = {
+  name: 'convert',
+  usage: 'IN OUT [--type F16]',
+  summary: 'write the tables of a model as another container',
+  options: {
+    type: { kind: 'value', value: 'TYPE', help: 'format of the tables; default: as they are' },
+    ...modelOptions,
+  },
+  run: (args, output) => write(args, output, args.value('type')),
+};
+
+async function write(args: Arguments, output: Output, type: string | undefined): Promise<void> {
+  const [from, to, ...rest] = args.positionals;
+  if (from === undefined || to === undefined || rest.length > 0) {
+    throw new UsageError('two files are needed: IN and OUT');
+  }
+  const options: ExportOptions = { ...loadOptions(args, output), container: containerOf(to) };
+  if (type !== undefined) options.type = type;
+  const result = await exportModel(from, options, async (file) => {
+    return { out: to, bytes: await writeWhole(to, file.bytes), tables: file.reports };
+  });
+  output.result(result, () => {
+    const written = `${to}: ${formatBytes(result.bytes)}`;
+    return result.tables.length === 0 ? written : `${written}\n${showReports(result.tables)}`;
+  });
+}
+
+function containerOf(path: string): 'gguf' | 'safetensors' {
+  if (path.endsWith('.gguf')) return 'gguf';
+  if (path.endsWith('.safetensors')) return 'safetensors';
+  throw new UsageError(`${path} should end in .gguf or .safetensors, which says what to write`);
+}
+
+// Under another name first: whoever finds the file finds all of it.
+async function writeWhole(path: string, pieces: Iterable<Uint8Array>): Promise<number> {
+  const partial = `${path}.partial-${process.pid}`;
+  let written = 0;
+  try {
+    const file = await open(partial, 'w');
+    try {
+      for (const piece of pieces) {
+        await file.writeFile(piece);
+        written += piece.length;
+      }
+    } finally {
+      await file.close();
+    }
+    await rename(partial, path);
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw error;
+  }
+  return written;
+}
+
+function showReports(reports: readonly QuantizeReport[]): string {
+  return reports
+    .map((report) =>
+      alignColumns([
+        [report.tensor, `${report.from} → ${report.to}`],
+        ['  bytes', `${formatBytes(report.sourceBytes)} → ${formatBytes(report.bytes)}`],
+        ['  relative error', report.relativeError.toExponential(3)],
+        ['  worst row', `${report.worstRow} (${report.worstRowError.toExponential(3)})`],
+        ['  mean cosine', report.meanCosine.toFixed(6)],
+        [
+          '  top-1 agreement',
+          `${(100 * report.top1Agreement).toFixed(2)} % of ${report.sampledRows} sampled rows`,
+        ],
+      ]),
+    )
+    .join('\n');
+}

@@ -1,0 +1,205 @@
+/**
+ * Model files out of model files: the tables that play a role, in their own format or another one, with the metadata
+ * and the vocabulary of where they come from. Everything else of the source is left out.
+ */
+import type { Writer } from '../../build/wasm/id2vec.mjs';
+import type { Core } from './core.js';
+import { EmbeddingError } from './errors.js';
+import { roleIndex } from './info.js';
+import { Loader } from './load.js';
+import { openModel } from './open.js';
+import type { Opened, OpenOptions, Plan } from './open.js';
+import { openSource } from './sources/open.js';
+import type { SourceOptions } from './sources/open.js';
+import type { Source, SourceLike } from './sources/source.js';
+import type { EmbeddingTable } from './table.js';
+import { readTokenizerJson } from './vocabulary.js';
+import type { VocabularyData } from './vocabulary.js';
+
+export interface ExportOptions extends OpenOptions, SourceOptions {
+  /** Format of the embedding table and the head: `Q8_0`, `F16`, … Default: as they are. */
+  type?: string;
+  container: 'gguf' | 'safetensors';
+}
+
+/** What another format costs; see `compare_tables` in src/tools/quantize.h. */
+export interface QuantizeReport {
+  /** Name of the tensor. */
+  tensor: string;
+  from: string;
+  to: string;
+  sourceBytes: number;
+  bytes: number;
+  /** ‖E − Ê‖ / ‖E‖ */
+  relativeError: number;
+  worstRow: number;
+  worstRowError: number;
+  meanCosine: number;
+  /** Share of sampled rows whose best logit is the same id with both tables. */
+  top1Agreement: number;
+  sampledRows: number;
+}
+
+type Losses = Omit<QuantizeReport, 'tensor' | 'from' | 'to'>;
+
+export interface ExportedFile {
+  /** One for each table that changed its format. */
+  reports: QuantizeReport[];
+  /** The file's bytes from first to last, in pieces; each is the caller's to keep. */
+  bytes: Iterable<Uint8Array>;
+}
+
+const kPieceBytes = 4 << 20;
+
+/** Loads a model and makes a file of its tables; `use` is called with it before its memory is given back. */
+export async function exportModel<T>(
+  from: SourceLike,
+  options: ExportOptions,
+  use: (file: ExportedFile) => Promise<T>,
+): Promise<T> {
+  const source = await openSource(from, options);
+  let opened: Opened | undefined;
+  let tables: TablesOf | undefined;
+  try {
+    opened = await openModel(source, options);
+    const vocabulary = await siblingVocabulary(opened, source, options.signal);
+    tables = new TablesOf(opened, options);
+    await tables.load();
+    const reports = tables.quantize();
+    const writer = new opened.core.functions.Writer(opened.opener);
+    try {
+      if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
+      tables.addTo(writer);
+      opened.core.check(writer.finish(options.container === 'gguf'));
+      return await use({ reports, bytes: bytesOf(opened.core, writer) });
+    } finally {
+      writer.delete();
+    }
+  } finally {
+    tables?.dispose();
+    opened?.opener.delete();
+    await (opened?.files ?? source).close?.();
+  }
+}
+
+/** The tables of a model's roles while they become another file. */
+class TablesOf {
+  readonly #plan: Plan;
+  #tables: { name: string; table: EmbeddingTable; isVector: boolean; isMatrix: boolean }[] = [];
+
+  constructor(
+    private readonly opened: Opened,
+    private readonly options: ExportOptions,
+  ) {
+    this.#plan = opened.plan();
+  }
+
+  async load(): Promise<void> {
+    const { roles, tying } = this.#plan;
+    const all = roles.map((_, index) => index);
+    const loader = new Loader(this.opened, roles, all, this.options);
+    const head = roleIndex(this.#plan, 'head');
+    for (const index of all) {
+      const role = roles[index]!;
+      const compare = index === head && tying === 'compare';
+      const embedding = this.#tables[0]?.table;
+      const table =
+        compare && embedding !== undefined
+          ? await loader.loadUnlessEqual(index, embedding, roles[0]!)
+          : await loader.load(index);
+      if (table === embedding) continue; // tied: stored once
+      const isMatrix = role.role === 'embedding' || role.role === 'head';
+      this.#tables.push({ name: role.name, table, isVector: role.rows === 1, isMatrix });
+    }
+  }
+
+  quantize(): QuantizeReport[] {
+    const { type } = this.options;
+    if (type === undefined) return [];
+    const { core } = this.opened;
+    return this.#tables
+      .filter(({ isMatrix }) => isMatrix)
+      .map((entry) => {
+        const from = entry.table.dtype;
+        const to = core.functions.encodable(type, entry.table.dim);
+        if (to === '') {
+          throw new EmbeddingError('unsupported', `There is no encoder for the type "${type}".`);
+        }
+        const quantized = entry.table.quantize(to);
+        try {
+          const report = core.require(
+            core.functions.compare(entry.table.handle, quantized.handle) as Losses | null,
+          );
+          return {
+            tensor: entry.name,
+            from,
+            to,
+            ...report,
+          };
+        } finally {
+          entry.table.dispose();
+          entry.table = quantized;
+        }
+      });
+  }
+
+  addTo(writer: Writer): void {
+    for (const { name, table, isVector } of this.#tables) writer.add(name, table.handle, isVector);
+  }
+
+  dispose(): void {
+    for (const { table } of this.#tables) table.dispose();
+  }
+}
+
+// A repository keeps its vocabulary beside the weights; GGUF has it inside.
+async function siblingVocabulary(
+  opened: Opened,
+  source: Source,
+  signal: AbortSignal | undefined,
+): Promise<VocabularyData | undefined> {
+  if (opened.directory.container === 'GGUF') return undefined;
+  const file = source.sibling('tokenizer.json');
+  try {
+    const bytes = await file.read(0, await file.size(signal), { signal });
+    return readTokenizerJson(new TextDecoder().decode(bytes));
+  } catch (error) {
+    if (error instanceof EmbeddingError && error.code === 'not-found') return undefined;
+    throw error;
+  } finally {
+    await file.close?.();
+  }
+}
+
+function setVocabulary(core: Core, writer: Writer, { model, pieces, scores, types }: VocabularyData): void {
+  const encoder = new TextEncoder();
+  const encoded = pieces.map((piece) => encoder.encode(piece));
+  const offsets = new Uint32Array(pieces.length + 1);
+  encoded.forEach((bytes, i) => (offsets[i + 1] = offsets[i]! + bytes.length));
+  const text = new Uint8Array(offsets.at(-1)!);
+  encoded.forEach((bytes, i) => text.set(bytes, offsets[i]));
+  const parts = [text, offsets, scores && Float32Array.from(scores), Int32Array.from(types)];
+  const addresses = parts.map((part) => (part ? core.memory.allocate(part.byteLength) : 0));
+  parts.forEach((part, i) => {
+    if (part) core.memory.write(addresses[i]!, new Uint8Array(part.buffer));
+  });
+  const [textAt, offsetsAt, scoresAt, typesAt] = addresses as [number, number, number, number];
+  writer.setVocabulary(textAt, text.length, offsetsAt, pieces.length, scoresAt, typesAt);
+  writer.setText('tokenizer.ggml.model', model);
+  for (const address of addresses) if (address !== 0) core.memory.release(address);
+}
+
+interface Piece {
+  zeros: number;
+  address: number;
+  bytes: number;
+}
+
+function* bytesOf(core: Core, writer: Writer): Iterable<Uint8Array> {
+  for (const { zeros, address, bytes } of writer.pieces() as Piece[]) {
+    if (zeros > 0) yield new Uint8Array(zeros);
+    for (let at = 0; at < bytes; at += kPieceBytes) {
+      yield core.memory.bytes(address + at, Math.min(kPieceBytes, bytes - at));
+    }
+  }
+}
