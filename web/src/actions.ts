@@ -6,7 +6,7 @@ import { idText, loading, matrix, model, modelTitle, parsedIds, problem, selecte
 
 let current: AbortController | undefined;
 
-export async function openModel(source: string | Blob, title: string, ids?: number[]): Promise<void> {
+export async function openModel(source: string | Blob, title: string, words?: string): Promise<void> {
   current?.abort(new DOMException('another model was chosen', 'AbortError'));
   const controller = new AbortController();
   current = controller;
@@ -24,7 +24,7 @@ export async function openModel(source: string | Blob, title: string, ids?: numb
     model.value = opened;
     modelTitle.value = title;
     matrix.value = undefined;
-    idText.value = (ids ?? firstIds(opened.vocabSize)).join(' ');
+    idText.value = words ?? firstIds(opened.vocabSize);
     await showIds();
   } catch (error) {
     if (!controller.signal.aborted) problem.value = sentence(error);
@@ -36,7 +36,7 @@ export async function openModel(source: string | Blob, title: string, ids?: numb
   }
 }
 
-export const openDefault = (choice: DefaultModel) => openModel(choice.url, choice.title, choice.ids);
+export const openDefault = (choice: DefaultModel) => openModel(choice.url, choice.title, choice.words);
 
 /** Looks up what is typed and shows the matrix; a wrong id becomes a sentence and the old picture stays. */
 export async function showIds(): Promise<void> {
@@ -69,6 +69,6 @@ export function shuffleIds(): void {
 }
 
 const firstIds = (vocabSize: number) =>
-  [1, 2, 3, 5, 8, 13, 21].map((id) => Math.min(id, vocabSize - 1));
+  [1, 2, 3, 5, 8, 13, 21].map((id) => Math.min(id, vocabSize - 1)).join(' ');
 
 const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error));

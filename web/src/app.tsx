@@ -18,8 +18,8 @@ export function App() {
           id<span class="two">2</span>vec
         </h1>
         <p>
-          A language model begins by looking up a row for each token id, and ends by reading the same table backwards.
-          Here you can watch it do both. Nothing leaves this page.
+          A language model begins by looking up a row for each token id, and ends by reading the same table
+          backwards. Here you can watch it do both. Nothing leaves this page.
         </p>
       </header>
       <main>
@@ -54,7 +54,12 @@ function DropZone({ children }: { children: preact.ComponentChildren }) {
     setOver(true);
   };
   return (
-    <div class={over ? 'page dropping' : 'page'} onDragOver={hover} onDragLeave={() => setOver(false)} onDrop={drop}>
+    <div
+      class={over ? 'page dropping' : 'page'}
+      onDragOver={hover}
+      onDragLeave={() => setOver(false)}
+      onDrop={drop}
+    >
       {children}
     </div>
   );

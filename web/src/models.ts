@@ -6,8 +6,8 @@ export interface DefaultModel {
   title: string;
   about: string;
   url: string;
-  /** Ids that make a good first picture. */
-  ids: number[];
+  /** Words of its vocabulary that make a good first picture. */
+  words: string;
 }
 
 export const defaultModels: DefaultModel[] = [
@@ -15,12 +15,12 @@ export const defaultModels: DefaultModel[] = [
     title: 'Sentence pieces',
     about: 'Universal Sentence Encoder Lite · 8,002 × 256 · Q8_0',
     url: useLite,
-    ids: [9, 1432, 20, 9, 1054, 6],
+    words: 'What is the capital of France ?',
   },
   {
     title: 'Words',
     about: 'GloVe, the 10,000 most frequent English words · 10,000 × 100 · F16',
     url: glove,
-    ids: [691, 0, 3, 85, 1116],
+    words: 'king queen man woman paris france rome italy',
   },
 ];

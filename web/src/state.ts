@@ -38,7 +38,7 @@ export const parsedIds = computed<{ ids: number[]; unknown: string[] }>(() => {
   const tokens = model.value?.tokens;
   for (const word of idText.value.split(/[\s,;[\]]+/)) {
     if (word === '') continue;
-    const piece = tokens?.idOf(word) ?? tokens?.idOf('▁' + word);
+    const piece = tokens?.idOf('▁' + word) ?? tokens?.idOf(word);
     if (/^-?\d+(\.\d+)?$/.test(word)) ids.push(Number(word));
     else if (piece !== undefined) ids.push(piece);
     else unknown.push(word);

@@ -16,7 +16,10 @@ export function IdInput() {
       </label>
       <div class="ids-line">
         <textarea id="ids" rows={1} spellcheck={false} value={idText.value} onInput={type} />
-        <button onClick={shuffleIds} title="The lookup does not know about order: the rows only change places">
+        <button
+          onClick={shuffleIds}
+          title="The lookup does not know about order: the rows only change places"
+        >
           Shuffle
         </button>
       </div>

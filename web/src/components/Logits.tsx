@@ -38,11 +38,14 @@ export function Logits() {
       <header class="card-head">
         <h2 id="logits-title">
           logits = h · {active?.tied ? 'Eᵀ' : 'Wᵀ'}
-          <span class="dims">top {bars.length} of {active?.vocabSize.toLocaleString('en')}</span>
+          <span class="dims">
+            top {bars.length} of {active?.vocabSize.toLocaleString('en')}
+          </span>
         </h2>
       </header>
       <p class="hint">
-        h is row {row}: id {id} {pieceOf(id) ?? ''}. The same table, read backwards, says which ids it points at.
+        h is row {row}: id {id} {pieceOf(id) ?? ''}. The same table, read backwards, says which ids it points
+        at.
       </p>
       <BarChart bars={bars} />
     </section>
@@ -63,7 +66,10 @@ function BarChart({ bars }: { bars: Bar[] }) {
       height: bars.length * 26 + 30,
       width: 640,
       style: { background: 'transparent', fontSize: '13px' },
-      x: { axis: null, domain: [Math.min(0, ...bars.map((bar) => bar.value)), Math.max(...bars.map((bar) => bar.value))] },
+      x: {
+        axis: null,
+        domain: [Math.min(0, ...bars.map((bar) => bar.value)), Math.max(...bars.map((bar) => bar.value))],
+      },
       y: { label: null, domain: bars.map((bar) => bar.label), tickSize: 0 },
       marks: [
         Plot.barX(bars, {
@@ -73,7 +79,13 @@ function BarChart({ bars }: { bars: Bar[] }) {
           insetTop: 3,
           insetBottom: 3,
         }),
-        Plot.text(bars, { x: 'value', y: 'label', text: (bar: Bar) => bar.value.toFixed(2), textAnchor: 'start', dx: 6 }),
+        Plot.text(bars, {
+          x: 'value',
+          y: 'label',
+          text: (bar: Bar) => bar.value.toFixed(2),
+          textAnchor: 'start',
+          dx: 6,
+        }),
       ],
     });
     host.current?.replaceChildren(chart);

@@ -14,7 +14,10 @@ export function MatrixView() {
     <section class="card" aria-labelledby="matrix-title">
       <header class="card-head">
         <h2 id="matrix-title">
-          X = E[ids]<span class="dims">[{shown.ids.length}, {shown.dim}]</span>
+          X = E[ids]
+          <span class="dims">
+            [{shown.ids.length}, {shown.dim}]
+          </span>
         </h2>
         <output class="pointed">{pointed}</output>
       </header>

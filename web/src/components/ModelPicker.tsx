@@ -63,7 +63,10 @@ function Progress() {
   if (!state) return null;
   return (
     <div class="progress" role="status">
-      <progress value={state.total ? state.loaded / state.total : undefined} aria-label={`Loading ${state.title}`} />
+      <progress
+        value={state.total ? state.loaded / state.total : undefined}
+        aria-label={`Loading ${state.title}`}
+      />
       <span>
         {state.title}: {state.phase}
         {state.total ? `, ${bytes(state.loaded)} of ${bytes(state.total)}` : ''}
