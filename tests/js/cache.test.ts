@@ -117,7 +117,7 @@ describe('offline', () => {
 
 describe('interrupted', () => {
   test('a load goes on where it stopped, with the same bytes', async () => {
-    const { url, stats, closed } = place('paced', kFile);
+    const { url, stats, closed } = place('pause', kFile);
     const controller = new AbortController();
     const source = await openSource(url, options);
     let got = 0;

@@ -108,6 +108,8 @@ export const behaviours: Record<string, Behaviour | undefined> = {
   stall: (exchange) => (times(exchange) === 2 ? half(stall)(exchange) : sendWell(exchange)),
   'stall-always': later(1, stall),
   'stall-headers': () => undefined,
+  // Three million bytes of the second answer, and then silence, once.
+  pause: (exchange) => (times(exchange) === 2 ? pause(exchange) : sendWell(exchange)),
   slow: later(1, paced(20_000, 100)),
   paced: later(1, paced(250_000, 20)),
   gzip: (exchange) => {
@@ -170,6 +172,13 @@ export const behaviours: Record<string, Behaviour | undefined> = {
     return sendWell({ ...exchange, file: shorter });
   }),
 };
+
+async function pause(exchange: Exchange): Promise<void> {
+  const { start, end } = rangesOf(exchange)![0]!;
+  const range = `bytes ${start}-${end - 1}/${exchange.file.size}`;
+  exchange.response.writeHead(206, { etag: '"v1"', 'content-range': range, 'content-length': end - start });
+  await sendBytes(exchange, start, start + 3_000_000);
+}
 
 async function breakWhole(exchange: Exchange): Promise<void> {
   exchange.response.writeHead(200, { etag: '"v1"', ...length(exchange) });
