@@ -37,4 +37,10 @@ export default defineConfig(
       },
     },
   },
+  {
+    files: ['examples/**', 'tests/package/**'],
+    languageOptions: {
+      globals: { document: false, location: false, Response: false, URLSearchParams: false },
+    },
+  },
 );

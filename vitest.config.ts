@@ -29,11 +29,14 @@ const isolation = {
 function browser(instance: BrowserInstanceOption, headless: boolean): TestProjectConfiguration {
   return {
     ...shared,
+    // WebKitGTK has no `using` yet.
+    oxc: { target: 'es2022' },
     server: { headers: isolation, fs: { allow: [root, ...(corpus ? [corpus] : [])] } },
     optimizeDeps: { exclude: ['id2vec'] },
     test: {
       ...tests,
       name: instance.browser,
+      setupFiles: 'tests/js/setup/symbols.ts',
       exclude: ['**/*.node.test.ts'],
       browser: { enabled: true, headless, ui: false, screenshotFailures: false, instances: [instance] },
     },

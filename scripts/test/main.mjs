@@ -7,11 +7,13 @@
 //   package   what npm would publish, looked at by publint and attw
 //   fuzz      libFuzzer, some seconds for each target
 //   lint      see scripts/lint.sh
+//   runtimes  examples/ in Node, Deno, Bun and workerd, and built by five bundlers; only when it is named, or with
+//             --all, because it installs half a gigabyte first
 import { mkdir } from 'node:fs/promises';
 import { corpusNotice } from './corpus-notice.mjs';
 import { runFuzz } from './fuzz.mjs';
 import { runGoogleTest } from './google-test.mjs';
-import { check } from './tally.mjs';
+import { check, tally } from './tally.mjs';
 import { runBrowsers, runNode, runNode24 } from './vitest.mjs';
 
 const suites = {
@@ -22,10 +24,21 @@ const suites = {
   package: () => check('bash', ['scripts/check-package.sh']),
   fuzz: runFuzz,
   lint: () => check('bash', ['scripts/lint.sh']),
+  runtimes: runRuntimes,
 };
-const needBuild = ['node', 'node24', 'browsers', 'package'];
+const needBuild = ['node', 'node24', 'browsers', 'package', 'runtimes'];
+const onlyOnRequest = ['runtimes'];
 
-const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(suites);
+async function runRuntimes() {
+  const { testPackage } = await import('../../tests/package/main.mjs');
+  const { passed, failed } = await testPackage();
+  return tally(passed, failed, 0);
+}
+
+const named = process.argv.slice(2).filter((word) => word !== '--all');
+const usual = Object.keys(suites).filter((name) => !onlyOnRequest.includes(name));
+const whole = process.argv.includes('--all') ? Object.keys(suites) : usual;
+const wanted = named.length > 0 ? named : whole;
 const unknown = wanted.filter((name) => !(name in suites));
 if (unknown.length > 0) {
   console.error(`no suite named ${unknown.join(', ')}; there are ${Object.keys(suites).join(', ')}`);

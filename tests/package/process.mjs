@@ -1,0 +1,17 @@
+import { spawn } from 'node:child_process';
+
+/** The last line that a program prints; rejects with all it printed where it fails. */
+export function output(program, args, cwd) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    let text = '';
+    let errors = '';
+    child.stdout.on('data', (data) => (text += data));
+    child.stderr.on('data', (data) => (errors += data));
+    child.once('error', reject);
+    child.once('close', (code) => {
+      if (code === 0) resolve(text.trim().split('\n').at(-1));
+      else reject(new Error(`${program} ended with code ${code}\n${text}${errors}`));
+    });
+  });
+}
