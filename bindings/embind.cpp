@@ -116,6 +116,34 @@ std::string_view conversion_name(Conversion conversion) {
   return "none";
 }
 
+// What a table is, but for its rows: a plain object that may be sent to another thread.
+val spec_to_js(const TableSpec& spec) {
+  val object = val::object();
+  object.set("dtype", text(spec.dtype->name));
+  object.set("cols", spec.cols);
+  object.set("groupSize", spec.affine.group_size);
+  object.set("scaleType", static_cast<int>(spec.affine.scale_type));
+  object.set("offsets", static_cast<int>(spec.affine.offsets));
+  object.set("isSigned", spec.affine.is_signed);
+  object.set("perTensor", spec.affine.per_tensor);
+  object.set("zeroPoint", spec.affine.zero_point);
+  object.set("scaleFactor", spec.affine.scale_factor);
+  return object;
+}
+
+TableSpec spec_from_js(const val& object, uint64_t rows) {
+  TableSpec spec{dtype_by_name(object["dtype"].as<std::string>()), rows, object["cols"].as<uint32_t>(), {}};
+  if (!object.hasOwnProperty("groupSize")) return spec;
+  spec.affine.group_size = object["groupSize"].as<uint32_t>();
+  spec.affine.scale_type = static_cast<ScaleType>(object["scaleType"].as<int>());
+  spec.affine.offsets = static_cast<Offsets>(object["offsets"].as<int>());
+  spec.affine.is_signed = object["isSigned"].as<bool>();
+  spec.affine.per_tensor = object["perTensor"].as<bool>();
+  spec.affine.zero_point = object["zeroPoint"].as<int32_t>();
+  spec.affine.scale_factor = object["scaleFactor"].as<float>();
+  return spec;
+}
+
 val role_to_js(const Role& role) {
   const TableSource& source = role.source;
   val object = val::object();
@@ -124,9 +152,12 @@ val role_to_js(const Role& role) {
   object.set("dtype", text(source.spec.dtype->name));
   object.set("rows", number(source.spec.rows));
   object.set("cols", source.spec.cols);
-  object.set("groupSize", source.spec.affine.group_size);
+  object.set("spec", spec_to_js(source.spec));
   object.set("conversion", text(conversion_name(source.conversion)));
   object.set("bytes", number(source.bytes()));
+  uint64_t inline_bytes = 0;
+  for (const InlineRun& run : source.inline_runs) inline_bytes += run.bytes.size();
+  object.set("inlineBytes", number(inline_bytes));
   object.set("segments", array_of(source.segments, segment_to_js));
   return object;
 }
@@ -183,7 +214,20 @@ std::string_view tying_name(ModelPlan::Tying tying) {
 
 // Reading headers --------------------------------------------------------------------------------------------
 
-const char kNoSuchIsa[] = "this module has no kernels for the instruction set that was asked for";
+std::unique_ptr<Table> allocate_table(const TableSpec& spec, const std::string& isa) {
+  const KernelTable* kernels = kernel_table(isa);
+  if (kernels == nullptr) {
+    report(Status(Code::kUnsupported, "this module has no kernels for the instruction set that was asked for"));
+    return nullptr;
+  }
+  if (spec.dtype == nullptr) {
+    report(Status(Code::kUnsupported, "there is no table format of that name"));
+    return nullptr;
+  }
+  Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
+  if (report(table.status()) != 0) return nullptr;
+  return std::move(table.value());
+}
 
 // Drives open_model or read_directory: call one of them until it returns something other than need-bytes, handing
 // over what `want` says in between.
@@ -246,16 +290,9 @@ class Opener {
   // The table that roles[index] asks for, its bytes still to be written; null on failure.
   std::unique_ptr<Table> allocate(unsigned index, const std::string& isa) const {
     const TableSource& source = plan_.roles[index].source;
-    std::unique_ptr<Table> table = allocate_spec(source.spec, isa);
+    std::unique_ptr<Table> table = allocate_table(source.spec, isa);
     if (table != nullptr) write_inline(source, *table);
     return table;
-  }
-
-  // The same for only `rows` of its rows, whichever, and nothing written yet; null on failure.
-  std::unique_ptr<Table> allocate_rows(unsigned index, double rows, const std::string& isa) const {
-    TableSpec spec = plan_.roles[index].source.spec;
-    spec.rows = static_cast<uint64_t>(rows);
-    return allocate_spec(spec, isa);
   }
 
   // Where roles[index].conversion is "strided": puts `count` bytes at `address`, which the file has at byte `at` of
@@ -292,17 +329,6 @@ class Opener {
   }
 
  private:
-  static std::unique_ptr<Table> allocate_spec(const TableSpec& spec, const std::string& isa) {
-    const KernelTable* kernels = kernel_table(isa);
-    if (kernels == nullptr) {
-      report(Status(Code::kUnsupported, kNoSuchIsa));
-      return nullptr;
-    }
-    Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
-    if (report(table.status()) != 0) return nullptr;
-    return std::move(table.value());
-  }
-
   void use_architecture(std::string_view name) {
     const Role* projection = plan_.find("projection");
     const TableSpec& embedding = plan_.roles[0].source.spec;
@@ -325,20 +351,9 @@ class Opener {
 
 // Tables -----------------------------------------------------------------------------------------------------
 
-// A table that comes from no file; null on failure.
-std::unique_ptr<Table> make_table(const std::string& dtype, double rows, uint32_t cols, uint32_t group_size,
-                                  const std::string& isa) {
-  const KernelTable* kernels = kernel_table(isa);
-  const Dtype* format = dtype_by_name(dtype);
-  if (kernels == nullptr || format == nullptr || format->format < 0) {
-    report(kernels == nullptr ? Status(Code::kUnsupported, kNoSuchIsa)
-                              : Status(Code::kUnsupported, "\"" + dtype + "\" is no format of a table"));
-    return nullptr;
-  }
-  const TableSpec spec{format, static_cast<uint64_t>(rows), cols, {.group_size = group_size}};
-  Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
-  if (report(table.status()) != 0) return nullptr;
-  return std::move(table.value());
+// A table whose bytes are still to be written; null on failure.
+std::unique_ptr<Table> make_table(const val& spec, double rows, const std::string& isa) {
+  return allocate_table(spec_from_js(spec, static_cast<uint64_t>(rows)), isa);
 }
 
 val table_planes(Table& table) {
@@ -581,7 +596,6 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("allocate", &Opener::allocate)
       .function("convert", &Opener::convert)
       .function("alreadyThere", &Opener::already_there)
-      .function("allocateRows", &Opener::allocate_rows)
       .function("overrideNumber", &Opener::override_number)
       .function("overrideText", &Opener::override_text)
       .function("stages", &Opener::stages)

@@ -10,8 +10,8 @@ import { Memory } from './memory.js';
 import { compileModule } from './wasm.js';
 import type { Isa, WasmOptions } from './wasm.js';
 
-/** Compared at a time: what fits the memory that is at hand anyway. */
-const kComparedBytes = 64 * 1024;
+/** What fits the memory that is at hand anyway. */
+const kStagedBytes = 64 * 1024;
 
 export class Core {
   readonly functions: MainModule;
@@ -19,7 +19,12 @@ export class Core {
   /** What the core's functions that choose kernels take. */
   readonly isa: string;
 
-  private constructor(functions: MainModule, isa: Isa) {
+  private constructor(
+    functions: MainModule,
+    isa: Isa,
+    /** To be instantiated again in another thread. */
+    readonly module: WebAssembly.Module,
+  ) {
     this.functions = functions;
     this.memory = new Memory(functions);
     this.isa = supportedIsa(functions, isa);
@@ -27,7 +32,7 @@ export class Core {
 
   static async create(options: WasmOptions): Promise<Core> {
     const { module, isa } = await compileModule(options);
-    return new Core(await instantiate(module), isa);
+    return new Core(await instantiate(module), isa, module);
   }
 
   /** Throws the core's last failure if `code` says that there was one. */
@@ -41,17 +46,31 @@ export class Core {
     return result;
   }
 
+  /**
+   * Lends `bytes` to the core's functions in pieces: `use` gets a piece's address, its length and how much came
+   * before it. Ends early, with false, once `use` returns false.
+   */
+  staged(bytes: Uint8Array, use: (address: number, count: number, done: number) => boolean): boolean {
+    for (let done = 0; done < bytes.length; done += kStagedBytes) {
+      const part = bytes.subarray(done, done + kStagedBytes);
+      const goOn = this.memory.withScratch(part.length, (address) => {
+        this.memory.write(address, part);
+        return use(address, part.length, done);
+      });
+      if (!goOn) return false;
+    }
+    return true;
+  }
+
   /** How many bytes of `bytes`, from the start, are the same as those at `address`. */
   equalBytes(address: number, bytes: Uint8Array): number {
-    for (let at = 0; at < bytes.length; at += kComparedBytes) {
-      const part = bytes.subarray(at, at + kComparedBytes);
-      const equal = this.memory.withScratch(part.length, (scratch) => {
-        this.memory.write(scratch, part);
-        return this.functions.firstDifference(address + at, scratch, part.length);
-      });
-      if (equal < part.length) return at + equal;
-    }
-    return bytes.length;
+    let equal = 0;
+    this.staged(bytes, (part, count, done) => {
+      const same = this.functions.firstDifference(address + done, part, count);
+      equal = done + same;
+      return same === count;
+    });
+    return equal;
   }
 
   /** The core's last failure as what JavaScript expects: wrong arguments are TypeError and RangeError. */

@@ -10,6 +10,7 @@ export { EmbeddingModel } from './model.js';
 export type { LoadOptions } from './model.js';
 export type { MetadataValue, Profile, Progress, TensorInfo } from './open.js';
 export type { RemoteOptions } from './residency/remote.js';
+export type { WorkersOptions } from './residency/workers.js';
 export type { SourceOptions } from './sources/open.js';
 export type { ByteSource, SourceLike } from './sources/source.js';
 export type {

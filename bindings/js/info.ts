@@ -1,7 +1,7 @@
 /** What a model is, told from its headers. */
 import type { Core } from './core.js';
 import type { DirectoryData, Opened, Plan, Profile, Role, TensorInfo } from './open.js';
-import { sameLayout } from './load.js';
+import { Loader } from './load.js';
 
 /** The part of ModelInfo that does not depend on where the rows live. */
 export interface ModelDescription {
@@ -78,7 +78,7 @@ export interface RemoteUse {
 
 export interface ModelInfo extends ModelDescription {
   /** Where the rows live. */
-  residency: 'memory' | 'remote';
+  residency: 'memory' | 'workers' | 'remote';
   /** Set where rows are fetched when they are needed. */
   remote?: RemoteUse;
   /** The instruction set in use. */
@@ -101,7 +101,7 @@ export function describeModel({ core, directory }: Opened, plan: Plan, tied: boo
     roles: Object.fromEntries(roles),
     profile: plan.profile,
     parameters: embedding.rows * embedding.cols,
-    bytes: embedding.bytes,
+    bytes: embedding.bytes + embedding.inlineBytes,
     memoryBill: memoryBill(
       core,
       directory,
@@ -131,15 +131,27 @@ const kComparedBytes = 8 << 20;
  * difference; nothing is kept.
  */
 export async function isTied(opened: Opened, plan: Plan, signal?: AbortSignal): Promise<boolean> {
-  const head = plan.roles[roleIndex(plan, 'head')];
-  if (head === undefined || plan.tying === 'absent' || plan.tying === 'shared') return true;
-  if (plan.tying === 'untied' || !sameLayout(plan.roles[0]!, head)) return false;
+  const index = roleIndex(plan, 'head');
+  if (plan.tying === 'absent' || plan.tying === 'shared') return true;
+  if (plan.tying === 'untied' || index < 0) return false;
+  const [embedding, head] = [plan.roles[0]!, plan.roles[index]!];
+  if (isPlain(embedding) && isPlain(head)) return equalPlain(opened, embedding, head, signal);
+  const loader = new Loader(opened, plan.roles, [0, index], { signal });
+  using table = await loader.load(0);
+  using other = await loader.loadUnlessEqual(index, table);
+  return other === table;
+}
+
+/** True where the bytes in the file are those in memory, in one piece. */
+function isPlain(role: Role): boolean {
+  return role.conversion === 'none' && role.segments.length === 1 && role.inlineBytes === 0;
+}
+
+async function equalPlain(opened: Opened, a: Role, b: Role, signal?: AbortSignal): Promise<boolean> {
   const address = opened.core.memory.allocate(kComparedBytes);
-  for (let at = 0; at < head.bytes; at += kComparedBytes) {
-    const end = Math.min(at + kComparedBytes, head.bytes);
-    const [left, right] = await Promise.all(
-      [plan.roles[0]!, head].map((role) => readPart(opened, role, at, end, signal)),
-    );
+  for (let at = 0; at < a.bytes; at += kComparedBytes) {
+    const end = Math.min(at + kComparedBytes, a.bytes);
+    const [left, right] = await Promise.all([a, b].map((role) => readPart(opened, role, at, end, signal)));
     opened.core.memory.write(address, left!);
     if (opened.core.equalBytes(address, right!) < end - at) return false;
   }

@@ -2,7 +2,7 @@ import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
 import type { ModelDescription, ModelInfo } from './info.js';
 import { Loader } from './load.js';
-import type { LoadContext } from './load.js';
+import type { LoadContext } from './read.js';
 import { openModel } from './open.js';
 import type { Opened, OpenOptions, Plan } from './open.js';
 import { MemoryResidency } from './residency/memory.js';
@@ -24,17 +24,20 @@ import type {
   PoolOptions,
 } from './stage_types.js';
 import type { ModelStages } from './stages.js';
+import { WorkersResidency } from './residency/workers.js';
+import type { WorkersOptions } from './residency/workers.js';
 import type { EmbeddingTable } from './table.js';
 import { CoreTokens } from './tokens.js';
 import type { TokenList } from './tokens.js';
 import type { Ids, LookupOptions, Tensor, TopK } from './types.js';
 
-export interface LoadOptions extends OpenOptions, SourceOptions {
+export interface LoadOptions extends OpenOptions, SourceOptions, WorkersOptions {
   /**
-   * Where the table lives: `memory` (the default) loads it; `remote` loads nothing but headers, and fetches the rows
-   * that a call needs.
+   * Where the rows live: `memory`, the default, is this thread's. `workers` spreads them over threads, each with a
+   * memory of its own: scoring is done side by side, and a table may pass 4 GB. `remote` loads nothing but headers,
+   * and fetches the rows that a call needs.
    */
-  residency?: 'memory' | 'remote';
+  residency?: 'memory' | 'workers' | 'remote';
   /** How `remote` behaves. */
   remote?: RemoteOptions;
 }
@@ -104,7 +107,7 @@ export class EmbeddingModel {
 
   static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
     const plan = opened.plan();
-    const residency = await makeResidency(opened, plan, options);
+    const residency = await loadResidency(opened, plan, options);
     const description = describeModel(opened, plan, residency.tied);
     const vocabulary = opened.opener.takeVocabulary();
     const tokens = vocabulary === null ? undefined : new CoreTokens(opened.core, vocabulary);
@@ -238,47 +241,46 @@ export class EmbeddingModel {
   }
 }
 
-async function makeResidency(opened: Opened, plan: Plan, options: LoadOptions): Promise<Residency> {
-  const inMemory = async (context: LoadContext): Promise<Residency> => {
-    const { embedding, head, stages } = await loadTables(opened, plan, context);
-    return new MemoryResidency(embedding, head, stages);
-  };
+async function loadResidency(opened: Opened, plan: Plan, options: LoadOptions): Promise<Residency> {
   const { residency = 'memory', remote = {} } = options;
-  if (residency === 'memory') return inMemory(options);
-  if (residency !== 'remote') {
-    throw new TypeError(`residency must be "memory" or "remote", not ${JSON.stringify(residency)}`);
+  // Whether two tensors that look alike are one shows only in all their bytes.
+  const head = plan.tying === 'compare' || plan.tying === 'untied' ? roleIndex(plan, 'head') : -1;
+  const roles = { embedding: 0, head: Math.max(head, 0) };
+  const stagesAlone = () =>
+    loadStagesAlone(opened, plan, new Loader(opened, plan.roles, stageRoles(plan), options), roles);
+  switch (residency) {
+    case 'memory':
+      return loadIntoMemory(opened, plan, head, options);
+    case 'workers':
+      return WorkersResidency.load(opened, plan, roles, await stagesAlone(), options);
+    case 'remote':
+      return new RemoteResidency(opened, plan.roles, roles, await stagesAlone(), remote, (signal) =>
+        loadIntoMemory(opened, plan, head, { signal }),
+      );
+    default:
+      throw new TypeError(
+        `residency must be "memory", "workers" or "remote", not ${JSON.stringify(residency)}`,
+      );
   }
-  // Whether two tensors that look alike are one would show only in all their bytes.
-  const head = plan.tying === 'absent' || plan.tying === 'shared' ? 0 : roleIndex(plan, 'head');
-  const roles = { embedding: 0, head };
-  const stages = await loadStagesAlone(
-    opened,
-    plan,
-    new Loader(opened, plan.roles, stageRoles(plan), options),
-    roles,
-  );
-  return new RemoteResidency(opened, plan.roles, roles, stages, remote, (signal) => inMemory({ signal }));
 }
 
-interface Tables {
-  embedding: EmbeddingTable;
-  /** `embedding` itself where the model is tied. */
-  head: EmbeddingTable;
-  stages: ModelStages;
-}
-
-async function loadTables(opened: Opened, plan: Plan, options: LoadContext): Promise<Tables> {
-  const head = roleIndex(plan, 'head');
-  const hasHead = head >= 0 && (plan.tying === 'compare' || plan.tying === 'untied');
-  const roles = [...(hasHead ? [0, head] : [0]), ...stageRoles(plan)];
-  const loader = new Loader(opened, plan.roles, roles, options);
+/** `head`: index of the head's role; −1 where there is none of its own. */
+async function loadIntoMemory(
+  opened: Opened,
+  plan: Plan,
+  head: number,
+  context: LoadContext,
+): Promise<MemoryResidency> {
+  const wanted = [...(head < 0 ? [0] : [0, head]), ...stageRoles(plan)];
+  const loader = new Loader(opened, plan.roles, wanted, context);
   const tables: EmbeddingTable[] = [await loader.load(0)];
   const embedding = tables[0]!;
   try {
-    if (hasHead && plan.tying === 'untied') tables.push(await loader.load(head));
-    else if (hasHead) tables.push(await loader.loadUnlessEqual(head, embedding, plan.roles[0]!));
+    if (head >= 0 && plan.tying === 'untied') tables.push(await loader.load(head));
+    else if (head >= 0) tables.push(await loader.loadUnlessEqual(head, embedding));
     const both = { embedding, head: tables.at(-1)! };
-    return { ...both, stages: await loadStages(opened, plan, loader, both) };
+    const stages = await loadStages(opened, plan, loader, both);
+    return new MemoryResidency(both.embedding, both.head, stages);
   } catch (error) {
     for (const table of tables) table.dispose();
     throw error;

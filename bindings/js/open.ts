@@ -40,6 +40,20 @@ export interface Segment {
   target: number;
 }
 
+/** @internal What a table is, but for its rows; the rest is of formats with scales of their own. */
+export interface TableSpec {
+  dtype: string;
+  cols: number;
+  groupSize?: number;
+  scaleType?: number;
+  offsets?: number;
+  isSigned?: boolean;
+  /** All rows share the scales of one. */
+  perTensor?: boolean;
+  zeroPoint?: number;
+  scaleFactor?: number;
+}
+
 /** A tensor that plays a role. */
 export interface Role {
   role: string;
@@ -47,9 +61,13 @@ export interface Role {
   dtype: string;
   rows: number;
   cols: number;
-  groupSize: number;
-  conversion: 'none' | 'strided' | 'inline';
+  spec: TableSpec;
+  /** `strided`: stored in another order than row by row, and put in order while it comes in. */
+  conversion: 'none' | 'strided';
+  /** To be read. */
   bytes: number;
+  /** That stood in the header. */
+  inlineBytes: number;
   segments: Segment[];
 }
 

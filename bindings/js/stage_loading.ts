@@ -66,15 +66,7 @@ export async function loadStagesAlone(
   loader: Loader,
   roles: { embedding: number; head: number },
 ): Promise<ModelStages> {
-  const { core, opener } = opened;
-  const standIn = (index: number) => {
-    const { cols, dtype } = plan.roles[index]!;
-    return new EmbeddingTable(core, core.require(opener.allocateRows(index, 1, core.isa)), {
-      rows: 1,
-      cols,
-      dtype,
-    });
-  };
+  const standIn = (index: number) => EmbeddingTable.allocate(opened.core, plan.roles[index]!.spec, 1);
   const embedding = standIn(roles.embedding);
   const head = standIn(roles.head);
   const stages = await loadStages(opened, plan, loader, { embedding, head });

@@ -2,6 +2,7 @@ import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } f
 import type { CheckedHidden } from './arguments.js';
 import { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
+import type { TableSpec } from './open.js';
 import type { Table as TableHandle } from '../../build/wasm/id2vec.mjs';
 import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
 import type { WasmOptions } from './wasm.js';
@@ -54,9 +55,15 @@ export class EmbeddingTable {
     const core = await Core.create(options);
     const rows = rowsOf(core, bytes.length, options);
     const { dtype, dim } = options;
-    const handle = core.require(core.functions.makeTable(dtype, rows, dim, 0, core.isa));
-    core.memory.write((handle.planes() as Plane[])[0]!.address, bytes);
-    return new EmbeddingTable(core, handle, { rows, cols: dim, dtype });
+    const table = EmbeddingTable.allocate(core, { dtype, cols: dim }, rows);
+    core.memory.write(table.address, bytes);
+    return table;
+  }
+
+  /** @internal A table whose bytes are still to be written. */
+  static allocate(core: Core, spec: TableSpec, rows: number): EmbeddingTable {
+    const handle = core.require(core.functions.makeTable(spec, rows, core.isa));
+    return new EmbeddingTable(core, handle, { rows, cols: spec.cols, dtype: spec.dtype });
   }
 
   /** @internal For functions of the core that take a table. */
@@ -76,22 +83,22 @@ export class EmbeddingTable {
 
   /** The instruction set of its kernels: `scalar`, `simd128` or `relaxed`. */
   get isa(): string {
-    return this.#alive().isa();
+    return this.handle.isa();
   }
 
   /** Bytes of its rows in memory. */
   get bytes(): number {
-    return this.#planes().reduce((sum, plane) => sum + plane.bytes, 0);
+    return this.planes.reduce((sum, plane) => sum + plane.bytes, 0);
   }
 
   /** Byte offset of its first row in the WebAssembly memory: two tables are one if their addresses are equal. */
   get address(): number {
-    return this.#planes()[0]!.address;
+    return this.planes[0]!.address;
   }
 
   /** Size in bytes of the WebAssembly memory that it lies in. */
   get heapBytes(): number {
-    this.#alive();
+    this.#checkAlive();
     return this.#core.memory.size;
   }
 
@@ -100,7 +107,7 @@ export class EmbeddingTable {
    * @throws {RangeError} for an id outside [0, V); `out` is untouched then
    */
   lookup(ids: Ids, options: LookupOptions = {}): Tensor {
-    const handle = this.#alive();
+    const handle = this.handle;
     const checked = checkIds(ids, this.vocabSize);
     const dims = [...checked.dims, this.dim];
     const length = checked.ids.length * this.dim;
@@ -121,7 +128,7 @@ export class EmbeddingTable {
    * @throws {TypeError} where hidden's last dimension is not d
    */
   logits(hidden: Float32Array | Tensor, options: LogitsOptions = {}): Tensor {
-    const handle = this.#alive();
+    const handle = this.handle;
     const checked = checkHidden(hidden, this.dim);
     const fast = checkPrecision(options.precision);
     const only = this.#candidates(options.ids);
@@ -146,7 +153,7 @@ export class EmbeddingTable {
    * @throws {RangeError} where k is not in [1, number of ids that compete]
    */
   topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions = {}): TopK {
-    const handle = this.#alive();
+    const handle = this.handle;
     const checked = checkHidden(hidden, this.dim);
     const fast = checkPrecision(options.precision);
     const only = this.#candidates(options.ids);
@@ -180,7 +187,7 @@ export class EmbeddingTable {
    * not copied; given as hidden vectors, they are read from there.
    */
   allocate(length: number): HeapFloats {
-    this.#alive();
+    this.#checkAlive();
     if (!Number.isInteger(length) || length < 0) {
       throw new RangeError(`length is ${length}; it must be a whole number of floats`);
     }
@@ -198,13 +205,21 @@ export class EmbeddingTable {
     this.dispose();
   }
 
-  #alive(): TableHandle {
-    if (!this.#disposed) return this.#handle;
-    throw new EmbeddingError('disposed', 'This table was disposed of: create or load it again.');
+  /** @internal */
+  get handle(): TableHandle {
+    this.#checkAlive();
+    return this.#handle;
   }
 
-  #planes(): Plane[] {
-    return this.#alive().planes() as Plane[];
+  #checkAlive(): void {
+    if (this.#disposed) {
+      throw new EmbeddingError('disposed', 'This table was disposed of: create or load it again.');
+    }
+  }
+
+  /** @internal Where its bytes lie: quants or whole blocks, scales, offsets; empty where its format has none. */
+  get planes(): Plane[] {
+    return this.handle.planes() as Plane[];
   }
 
   #candidates(ids: Ids | undefined): Uint32Array | undefined {
@@ -263,7 +278,8 @@ export class HeapFloats {
   }
 }
 
-interface Plane {
+/** @internal */
+export interface Plane {
   address: number;
   bytes: number;
 }

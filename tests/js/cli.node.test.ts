@@ -132,9 +132,18 @@ describe('id2vec info', () => {
 
   it('lists the tensors of a file without a table', async () => {
     const path = join(folder, 'odd.gguf');
-    await writeFile(path, gguf([{ name: 'odd', dtype: 'F32', shape: [2, 2], data: new Uint8Array(16) }]));
+    const tensor = (name: string, rows: number) => ({
+      name,
+      dtype: 'F32' as const,
+      shape: [rows, 2],
+      data: new Uint8Array(rows * 8),
+    });
+    await writeFile(path, gguf([tensor('odd', 2), tensor('even', 3)]));
     const result = await json('info', path);
-    expect(result.tensors).toMatchObject([{ name: 'odd', shape: [2, 2] }]);
+    expect(result.tensors).toMatchObject([
+      { name: 'odd', shape: [2, 2] },
+      { name: 'even', shape: [3, 2] },
+    ]);
     expect((result.warnings as string[]).join()).toMatch(/embedding/);
     expect(await json('info', path, '--tensor', 'odd')).toMatchObject({ vocabSize: 2, dim: 2 });
   });

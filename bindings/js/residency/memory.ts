@@ -28,7 +28,7 @@ export class MemoryResidency implements Residency {
   }
 
   get memory(): MemoryUse {
-    const head = this.head === this.embedding ? 0 : this.head.bytes;
+    const head = this.tied ? 0 : this.head.bytes;
     return { embedding: this.embedding.bytes, head, heap: this.embedding.heapBytes };
   }
 

@@ -36,7 +36,6 @@ const kCacheBytes = 16 << 20;
 
 /** The rows of one role. */
 interface Rows {
-  index: number;
   role: Role;
   layout: RowLayout;
   cache: RowCache;
@@ -172,7 +171,6 @@ export class RemoteResidency implements Residency {
     const layout = new RowLayout(role.segments, role.rows);
     const cache = new RowCache(this.#options.cacheBytes ?? kCacheBytes);
     return {
-      index,
       role,
       layout,
       cache,
@@ -182,7 +180,7 @@ export class RemoteResidency implements Residency {
 
   /** Calls `use` with a table of the rows of `ids`, and the place in it of each id. */
   async #withRows<T>(
-    { index, role, layout, fetcher }: Rows,
+    { role, layout, fetcher }: Rows,
     ids: Uint32Array,
     use: (table: EmbeddingTable, places: Uint32Array) => T,
   ): Promise<T> {
@@ -190,12 +188,11 @@ export class RemoteResidency implements Residency {
     for (const id of ids) if (!placeOf.has(id)) placeOf.set(id, placeOf.size);
     const rows = await fetcher.rows(placeOf.keys());
     this.#closed.signal.throwIfAborted();
-    const { core, opener } = this.#opened;
+    const { core } = this.#opened;
     // A table of no rows cannot be, but nothing may be asked for.
     const count = Math.max(rows.length, 1);
-    const handle = core.require(opener.allocateRows(index, count, core.isa));
-    const planes = handle.planes() as { address: number }[];
-    const table = new EmbeddingTable(core, handle, { rows: count, cols: role.cols, dtype: role.dtype });
+    const table = EmbeddingTable.allocate(core, role.spec, count);
+    const { planes } = table;
     try {
       rows.forEach((row, place) => {
         let at = 0;

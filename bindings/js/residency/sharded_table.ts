@@ -1,0 +1,174 @@
+import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from '../arguments.js';
+import type { TableSpec } from '../open.js';
+import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from '../types.js';
+import type { WorkerThread } from '../worker/thread.js';
+import { mergeTop } from './merge.js';
+import type { ShardTop } from './merge.js';
+
+/** Rows [first, first + rows) of a table, in one worker. */
+interface Shard {
+  thread: WorkerThread;
+  /** The number that the table goes by in its worker. */
+  table: number;
+  first: number;
+  rows: number;
+}
+
+/** A chunk's part that belongs to one shard; `at` counts from the shard's own plane. */
+interface Part {
+  shard: Shard;
+  at: number;
+  bytes: Uint8Array;
+}
+
+/** A table whose rows are spread over workers: each has a run of them, in order. */
+export class ShardedTable {
+  readonly #shards: Shard[];
+
+  private constructor(
+    shards: Shard[],
+    private readonly spec: TableSpec,
+    readonly rows: number,
+    /** Bytes of a row in each plane. */
+    private readonly planeBytes: readonly number[],
+  ) {
+    this.#shards = shards;
+  }
+
+  /** Rows are divided evenly; their bytes are still to be written. */
+  static async create(
+    threads: readonly WorkerThread[],
+    spec: TableSpec,
+    rows: number,
+    planeBytes: readonly number[],
+  ): Promise<ShardedTable> {
+    const each = Math.ceil(rows / threads.length);
+    const shards = threads.map(async (thread, i) => {
+      const first = Math.min(i * each, rows);
+      const own = Math.min(each, rows - first);
+      return { thread, first, rows: own, table: await thread.call('create', { spec, rows: own }) };
+    });
+    return new ShardedTable(await Promise.all(shards), spec, rows, planeBytes);
+  }
+
+  /** Bytes of all rows, in all workers. */
+  get bytes(): number {
+    return this.rows * this.planeBytes.reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** A second table with the same bytes in the same workers. */
+  async copy(): Promise<ShardedTable> {
+    const { spec } = this;
+    const shards = this.#shards.map(async (shard) => ({
+      ...shard,
+      table: await shard.thread.call('copy', { table: shard.table, spec }),
+    }));
+    return new ShardedTable(await Promise.all(shards), spec, this.rows, this.planeBytes);
+  }
+
+  /** Writes bytes of the whole table's plane, from byte `at` on. */
+  async write(plane: number, at: number, chunk: Uint8Array): Promise<void> {
+    const parts = this.#split(plane, at, chunk);
+    await Promise.all(
+      parts.map(({ shard, at, bytes }) => {
+        const own = bytes.slice();
+        return shard.thread.call('write', { table: shard.table, plane, at, bytes: own }, [own.buffer]);
+      }),
+    );
+  }
+
+  /** Whether the table has these bytes at their place already. */
+  async holds(plane: number, at: number, chunk: Uint8Array): Promise<boolean> {
+    const answers = this.#split(plane, at, chunk).map(({ shard, at, bytes }) => {
+      const own = bytes.slice();
+      return shard.thread.call('holds', { table: shard.table, plane, at, bytes: own }, [own.buffer]);
+    });
+    return (await Promise.all(answers)).every(Boolean);
+  }
+
+  async lookup(ids: Ids, options: LookupOptions): Promise<Tensor> {
+    const { ids: all, dims } = checkIds(ids, this.rows);
+    const width = this.spec.cols;
+    const data = options.out
+      ? checkOut(options.out, all.length * width)
+      : new Float32Array(all.length * width);
+    await Promise.all(
+      this.#byShard(all).map(async ({ shard, ids: own, positions }) => {
+        const rows = await shard.thread.call('lookup', { table: shard.table, ids: own }, [own.buffer]);
+        positions.forEach((position, i) => {
+          data.set(rows.subarray(i * width, (i + 1) * width), position * width);
+        });
+      }),
+    );
+    return { data, dims: [...dims, width] };
+  }
+
+  async logits(hidden: Float32Array | Tensor, options: LogitsOptions): Promise<Tensor> {
+    const { data: vectors, count, dims } = checkHidden(hidden, this.spec.cols);
+    checkPrecision(options.precision);
+    const { precision } = options;
+    const only = options.ids === undefined ? undefined : checkIds(options.ids, this.rows).ids;
+    const width = only?.length ?? this.rows;
+    const data = options.out ? checkOut(options.out, count * width) : new Float32Array(count * width);
+    await Promise.all(
+      this.#byShard(only).map(async ({ shard, ids, positions }) => {
+        const request = { table: shard.table, hidden: vectors, precision };
+        const scores = await shard.thread.call('logits', only ? { ...request, ids } : request);
+        const own = scores.length / Math.max(count, 1);
+        for (let n = 0; n < count; n++) {
+          const part = scores.subarray(n * own, (n + 1) * own);
+          if (only) positions.forEach((position, i) => (data[n * width + position] = part[i]!));
+          else data.set(part, n * width + shard.first);
+        }
+      }),
+    );
+    return { data, dims: [...dims, width] };
+  }
+
+  async topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): Promise<TopK> {
+    const { data: vectors, count, dims } = checkHidden(hidden, this.spec.cols);
+    checkPrecision(options.precision);
+    const limit = options.limit ?? this.rows;
+    checkLimit(limit, this.rows);
+    const only =
+      options.ids === undefined ? undefined : checkIds(options.ids, this.rows).ids.filter((id) => id < limit);
+    checkK(k, only?.length ?? limit);
+    const tops = this.#byShard(only).map(async ({ shard, ids }): Promise<ShardTop> => {
+      const competing = only ? ids.length : Math.min(shard.rows, limit - shard.first);
+      if (competing <= 0) return { values: new Float32Array(), indices: new Int32Array(), k: 0 };
+      const own = Math.min(k, competing);
+      const { precision } = options;
+      const request = { table: shard.table, hidden: vectors, k: own, precision };
+      const filter = only ? { ids } : { limit: competing };
+      const { values, indices } = await shard.thread.call('topK', { ...request, ...filter });
+      return { values, indices: indices.map((id) => (id < 0 ? id : id + shard.first)), k: own };
+    });
+    return mergeTop(await Promise.all(tops), count, k, dims);
+  }
+
+  #split(plane: number, at: number, chunk: Uint8Array): Part[] {
+    const rowBytes = this.planeBytes[plane]!;
+    return this.#shards.flatMap((shard) => {
+      const start = shard.first * rowBytes;
+      const from = Math.max(start, at);
+      const to = Math.min(start + shard.rows * rowBytes, at + chunk.length);
+      return from < to ? [{ shard, at: from - start, bytes: chunk.subarray(from - at, to - at) }] : [];
+    });
+  }
+
+  /** The ids of each shard, counted from its first row, and where they stood. All shards where there are no ids. */
+  #byShard(
+    ids: Uint32Array | undefined,
+  ): { shard: Shard; ids: Uint32Array<ArrayBuffer>; positions: number[] }[] {
+    const all = this.#shards.map((shard) => ({ shard, own: [] as number[], positions: [] as number[] }));
+    const each = this.#shards[0]!.rows;
+    ids?.forEach((id, position) => {
+      const { shard, own, positions } = all[Math.floor(id / each)]!;
+      own.push(id - shard.first);
+      positions.push(position);
+    });
+    return all
+      .filter(({ shard, own }) => (ids ? own.length > 0 : shard.rows > 0))
+      .map(({ shard, own, positions }) => ({ shard, ids: Uint32Array.from(own), positions }));
+  }
+}
