@@ -37,14 +37,8 @@ export class Loader {
 
   /** The bytes of a small tensor that is no table, as stored. */
   async bytes(index: number): Promise<Uint8Array> {
-    const role = this.allRoles[index]!;
-    const all = new Uint8Array(role.bytes);
-    let at = 0;
-    for (const { file, offset, bytes } of role.segments) {
-      all.set(await this.opened.source(file).read(offset, offset + bytes, this.context), at);
-      at += bytes;
-    }
-    this.#report(at, role.role);
+    const all = new Uint8Array(this.roles[index]!.bytes);
+    await this.#reader.read(index, (_, at, chunk) => all.set(chunk, at));
     return all;
   }
 

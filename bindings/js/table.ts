@@ -66,21 +66,6 @@ export class EmbeddingTable {
     return new EmbeddingTable(core, handle, { rows, cols: spec.cols, dtype: spec.dtype });
   }
 
-  /** @internal For functions of the core that take a table. */
-  get handle(): TableHandle {
-    return this.#alive();
-  }
-
-  /**
-   * A new table with the same rows in another format, encoded as ggml's reference does.
-   * @throws {EmbeddingError} `unsupported` where there is no encoder for the format
-   * @throws {TypeError} where d is no whole number of its blocks
-   */
-  quantize(dtype: string): EmbeddingTable {
-    const handle = this.#core.require(this.#core.functions.quantize(this.#alive(), dtype));
-    return new EmbeddingTable(this.#core, handle, { rows: this.vocabSize, cols: this.dim, dtype });
-  }
-
   /** The instruction set of its kernels: `scalar`, `simd128` or `relaxed`. */
   get isa(): string {
     return this.handle.isa();
@@ -205,7 +190,7 @@ export class EmbeddingTable {
     this.dispose();
   }
 
-  /** @internal */
+  /** @internal For functions of the core that take a table. */
   get handle(): TableHandle {
     this.#checkAlive();
     return this.#handle;

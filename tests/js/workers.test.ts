@@ -99,6 +99,23 @@ describe('workers', () => {
     await expect(inWorkers(tied, 0)).rejects.toBeInstanceOf(RangeError);
   });
 
+  it('scale and cap scores as one memory does, and say what they cannot do', async () => {
+    const profile = { hiddenScale: 0.5, logitScale: 0.25, softcap: 30 };
+    using one = await EmbeddingModel.load(tied, { profile });
+    using many = await EmbeddingModel.load(tied, { profile, residency: 'workers', workers: 3 });
+    const options = { temperature: 2, limit: 100 };
+    const [a, b] = [await one.logits(hidden, options), await many.logits(hidden, options)];
+    a.data.forEach((value, i) => {
+      if (value === -Infinity) expect(b.data[i]).toBe(-Infinity);
+      else expect(b.data[i]).toBeCloseTo(value, 4);
+    });
+    expect((await many.topK(hidden, 5)).indices).toEqual((await one.topK(hidden, 5)).indices);
+    await expect(many.topK(hidden, 5, { forbid: [1] })).rejects.toThrow(/forbidden ids.*"memory"/);
+    await expect(many.logits(hidden, { scores: 'softmax' })).rejects.toMatchObject({ code: 'unsupported' });
+    await expect(many.logits(hidden, { temperature: 0 })).rejects.toBeInstanceOf(TypeError);
+    expect((await many.embed([3, 150])).data).toEqual((await one.embed([3, 150])).data);
+  });
+
   it('end with the model: calls that wait reject, and so do later ones', async () => {
     const model = await inWorkers(tied, 2);
     const waiting = model.lookup([1, 202]);

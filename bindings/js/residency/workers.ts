@@ -1,3 +1,4 @@
+import { checkIds, checkLimit } from '../arguments.js';
 import { EmbeddingError } from '../errors.js';
 import { isTied } from '../info.js';
 import type { MemoryUse } from '../info.js';
@@ -7,8 +8,12 @@ import { RoleReader } from '../read.js';
 import type { LoadContext } from '../read.js';
 import { hasFileSystem, nodeModule } from '../sources/node.js';
 import type { EmbeddingTable } from '../table.js';
-import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from '../types.js';
+import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import type { ModelStages } from '../stages.js';
+import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
 import { WorkerThread } from '../worker/thread.js';
+import { OutputStage } from './output_stage.js';
+import type { RemoteRoles } from './remote.js';
 import type { Residency } from './residency.js';
 import { ShardedTable } from './sharded_table.js';
 
@@ -34,14 +39,17 @@ export class WorkersResidency implements Residency {
     private readonly threads: readonly WorkerThread[],
     private readonly embedding: ShardedTable,
     private readonly head: ShardedTable,
+    private readonly output: OutputStage,
+    readonly stages: ModelStages,
     private readonly heap: number,
   ) {}
 
-  /** `head`: index of the head's role; −1 where the model is tied by its directory. */
+  /** Takes `stages` over, which know nothing of the tables but their shape. */
   static async load(
     opened: Opened,
     plan: Plan,
-    head: number,
+    roles: RemoteRoles,
+    stages: ModelStages,
     options: WorkersOptions,
   ): Promise<WorkersResidency> {
     const { core } = opened;
@@ -52,14 +60,17 @@ export class WorkersResidency implements Residency {
       await Promise.all(
         threads.map((thread) => thread.call('start', { module: core.module, isa: core.isa })),
       );
-      const loader = new ShardLoader(opened, plan, head < 0 ? [0] : [0, head], threads, options);
-      const embedding = await loader.load(0);
-      const other = head < 0 ? embedding : await loader.loadHead(head, embedding);
+      const wanted = [...new Set([roles.embedding, roles.head])];
+      const loader = new ShardLoader(opened, plan, wanted, threads, options);
+      const embedding = await loader.load(roles.embedding);
+      const head = wanted.length === 1 ? embedding : await loader.loadHead(roles.head, embedding);
       const heaps = await Promise.all(threads.map((thread) => thread.call('heapBytes', {})));
       const heap = heaps.reduce((sum, bytes) => sum + bytes, core.memory.size);
-      return new WorkersResidency(core.isa, threads, embedding, other, heap);
+      const output = new OutputStage(plan);
+      return new WorkersResidency(core.isa, threads, embedding, head, output, stages, heap);
     } catch (error) {
       for (const thread of threads) thread.dispose();
+      stages.dispose();
       throw error;
     }
   }
@@ -77,16 +88,41 @@ export class WorkersResidency implements Residency {
     return this.embedding.lookup(ids, options);
   }
 
-  logits(hidden: Float32Array | Tensor, options: LogitsOptions): Promise<Tensor> {
-    return this.head.logits(hidden, options);
+  async embed(ids: Ids, options: EmbedOptions): Promise<Tensor> {
+    const rows = await this.lookup(ids, {});
+    return this.stages.embedRows(ids, rows.data, options);
   }
 
-  topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions): Promise<TopK> {
-    return this.head.topK(hidden, k, options);
+  async logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions): Promise<Tensor> {
+    this.output.check(options);
+    if (options.limit !== undefined) checkLimit(options.limit, this.head.rows);
+    const scores = await this.head.logits(this.output.prepare(hidden), options);
+    this.output.finish(scores.data, options);
+    if (options.limit !== undefined) maskFrom(options.limit, scores, options.ids);
+    return scores;
+  }
+
+  async topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions): Promise<TopK> {
+    this.output.check(options);
+    const limit = options.limit ?? this.stages.tokenizerSize(this.head.rows);
+    const top = await this.head.topK(this.output.prepare(hidden), k, { ...options, limit });
+    this.output.finish(top.values, options);
+    return top;
   }
 
   dispose(): void {
     for (const thread of this.threads) thread.dispose();
+    this.stages.dispose();
+  }
+}
+
+/** Ids from `limit` on score −∞. Without `ids`, column i belongs to id i. */
+function maskFrom(limit: number, { data, dims }: Tensor, ids: Ids | undefined): void {
+  const width = dims.at(-1)!;
+  const columns = ids === undefined ? undefined : checkIds(ids, 2 ** 32).ids;
+  for (let i = 0; i < data.length; i++) {
+    const column = i % width;
+    if ((columns?.[column] ?? column) >= limit) data[i] = -Infinity;
   }
 }
 
