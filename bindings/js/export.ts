@@ -105,7 +105,7 @@ class TablesOf {
       const embedding = this.#tables[0]?.table;
       const table =
         compare && embedding !== undefined
-          ? await loader.loadUnlessEqual(index, embedding, roles[0]!)
+          ? await loader.loadUnlessEqual(index, embedding)
           : await loader.load(index);
       if (table === embedding) continue; // tied: stored once
       const isMatrix = role.role === 'embedding' || role.role === 'head';

@@ -66,6 +66,16 @@ export class EmbeddingTable {
     return new EmbeddingTable(core, handle, { rows, cols: spec.cols, dtype: spec.dtype });
   }
 
+  /**
+   * A new table with the same rows in another format, encoded as ggml's reference does.
+   * @throws {EmbeddingError} `unsupported` where there is no encoder for the format
+   * @throws {TypeError} where d is no whole number of its blocks
+   */
+  quantize(dtype: string): EmbeddingTable {
+    const handle = this.#core.require(this.#core.functions.quantize(this.handle, dtype));
+    return new EmbeddingTable(this.#core, handle, { rows: this.vocabSize, cols: this.dim, dtype });
+  }
+
   /** The instruction set of its kernels: `scalar`, `simd128` or `relaxed`. */
   get isa(): string {
     return this.handle.isa();
