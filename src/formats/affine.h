@@ -39,6 +39,8 @@ struct AffineSpec {
       false;               // every row has the scales and offsets of row 0, and the planes hold only that row
   int32_t zero_point = 0;
   float scale_factor = 1;  // multiplied onto every scale: 1/127 where row maxima are stored instead
+
+  bool operator==(const AffineSpec&) const = default;
 };
 
 // One row of a table in such a format.

@@ -301,7 +301,8 @@ class Resolver {
   static ModelPlan::Tying tying(const TableSource& embedding, const TableSource& head) {
     using Tying = ModelPlan::Tying;
     const TableSpec &a = embedding.spec, &b = head.spec;
-    if (a.dtype != b.dtype || a.rows != b.rows || a.cols != b.cols) return Tying::kUntied;
+    if (a.dtype != b.dtype || a.rows != b.rows || a.cols != b.cols || !(a.affine == b.affine))
+      return Tying::kUntied;
     if (embedding.name == head.name) return Tying::kShared;
     const auto same_range = [](const Segment& x, const Segment& y) {
       return x.file == y.file && x.offset == y.offset && x.bytes == y.bytes;
@@ -315,7 +316,7 @@ class Resolver {
                    head.segments.end(), same_range)) {
       return Tying::kShared;
     }
-    return a.dtype->planar ? Tying::kUntied : Tying::kCompare;
+    return Tying::kCompare;
   }
 
   // Where config.json and the tensors disagree, the tensors count.

@@ -133,7 +133,7 @@ const Loads kLoads[] = {
      "AFFINE_4",
      8002,
      256,
-     Tying::kUntied,
+     Tying::kCompare,
      {1, 0, 0.0f},
      {300, 255, -0.159150973f}},
     {"onnx/hf-internal-testing_tiny-random-gpt2-fp32_past.onnx",

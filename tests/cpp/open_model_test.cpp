@@ -358,6 +358,19 @@ TEST(Mlx, ReadsEveryWidth) {
   }
 }
 
+TEST(Mlx, AHeadOfTheSameKindMayBeTheSameTable) {
+  SafetensorsBuilder builder = mlx(4);
+  builder.tensor("lm_head.weight", "U32", {2, 8}, std::vector<uint8_t>(64));
+  builder.tensor("lm_head.scales", "BF16", {2, 1}, std::vector<uint8_t>(4));
+  builder.tensor("lm_head.biases", "BF16", {2, 1}, std::vector<uint8_t>(4));
+  const auto tying = [&](const char* config) {
+    const Result<ModelPlan> plan = plan_of({{"m", builder.build()}, {"config.json", bytes_of(config)}}, "m");
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    return plan.value().tying;
+  };
+  EXPECT_EQ(tying(R"({"quantization": {"group_size": 64, "bits": 4}})"), Tying::kCompare);
+}
+
 TEST(Mlx, TakesTheWidthOfTheModuleFirst) {
   const char* config =
       R"({"quantization": {"group_size": 32, "bits": 8, "model.embed_tokens": {"group_size": 64, "bits": 4}}})";
