@@ -14,8 +14,13 @@ fi
 # Relaxed SIMD needs Node 22; see scripts/setup/modules.sh.
 node=node
 [ -x "$NODE24_PROGRAM" ] && node="$NODE24_PROGRAM"
+# What others need for the same work: installed beside the tools, no dependency of this project.
+export ID2VEC_PEERS="$ID2VEC_CACHE/peers"
+[ -d "$ID2VEC_PEERS/node_modules/onnxruntime-web" ] ||
+  npm install --prefix "$ID2VEC_PEERS" --no-save --ignore-scripts --loglevel=error onnxruntime-web@1.30.0 </dev/null ||
+  say "onnxruntime-web could not be installed: nothing to compare with"
 for script in tests/bench/*.bench.mjs; do
   [ -e "$script" ] || continue
   echo "=== ${script##*/}"
-  "$node" "$script"
+  "$node" "$script" "$@"
 done

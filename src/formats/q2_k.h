@@ -35,6 +35,7 @@ struct Q2_K {
   static constexpr float value(const Block& block, size_t i) { return group_value<Q2_K>(block, i); }
 
   static constexpr int32_t kZero = 0;
+  static constexpr bool kRare = true;
   static constexpr size_t kUnroll = 8;
   static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[1]) {
     const v128_t bytes = wasm_v128_load(block.q + group / 8 * 32 + group % 2 * 16);

@@ -37,6 +37,7 @@ struct Q3_K {
   static constexpr float value(const Block& block, size_t i) { return group_value<Q3_K>(block, i); }
 
   static constexpr int32_t kZero = 4;
+  static constexpr bool kRare = true;
   static constexpr size_t kUnroll = 8;
   static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[1]) {
     const v128_t low = wasm_v128_load(block.low + group / 8 * 32 + group % 2 * 16);

@@ -39,8 +39,7 @@ struct Q5_1 {
   }
   static void scales(const Block* const (&rows)[4], v128_t (&scale_f32x4)[1], v128_t (&offset_f32x4)[1]) {
     scale_f32x4[0] = load_usual_f16x4(&rows[0]->scale, &rows[1]->scale, &rows[2]->scale, &rows[3]->scale);
-    offset_f32x4[0] =
-        load_usual_f16x4(&rows[0]->offset, &rows[1]->offset, &rows[2]->offset, &rows[3]->offset);
+    offset_f32x4[0] = load_f16x4(&rows[0]->offset, &rows[1]->offset, &rows[2]->offset, &rows[3]->offset);
   }
 };
 

@@ -26,6 +26,7 @@ struct Q8_1 {
   static constexpr float value(const Block& block, size_t i) { return group_value<Q8_1>(block, i); }
 
   static constexpr int32_t kZero = 0;
+  static constexpr bool kRare = true;
   static void raw(const Block& block, size_t, v128_t (&raw_i8x16)[2]) {
     raw_i8x16[0] = wasm_v128_load(block.q);
     raw_i8x16[1] = wasm_v128_load(block.q + 16);

@@ -61,19 +61,19 @@ struct Kernels<Isa, F> {
   }
   static size_t scratch_bytes(const TableView& table, size_t count, Precision precision) {
     return with_encoding(precision, [&]<class Encoding>(Encoding) {
-      return v128::scratch_bytes<F, Encoding>(table.cols, count);
+      return v128::scratch_bytes<ShapeOf<F, Encoding>>(table.cols, count);
     });
   }
   static void prepare(const TableView& table, const float* hidden, size_t count, Precision precision,
                       uint8_t* scratch) {
     with_encoding(precision, [&]<class Encoding>(Encoding) {
-      v128::prepare<F, Encoding>(table.cols, hidden, count, scratch);
+      v128::prepare<ShapeOf<F, Encoding>>(table.cols, hidden, count, scratch);
     });
   }
   static void dot(const TableView& table, const RowSet& rows, const Activations& activations,
                   Precision precision, float* out, size_t stride) {
     with_encoding(precision, [&]<class Encoding>(Encoding) {
-      dot_rows<Isa, F, Encoding>(table, rows, activations, out, stride);
+      dot_rows<Isa, F, ShapeOf<F, Encoding>>(table, rows, activations, out, stride);
     });
   }
   static constexpr FormatKernels kKernels{gather_unpacked<F>, scratch_bytes, prepare, dot};

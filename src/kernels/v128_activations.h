@@ -65,17 +65,28 @@ struct Int8 {
   }
 };
 
-// Where the parts of a tile of T vectors lie.
+// All that activations have to know about a format. What is the same for two formats is compiled once for both.
+template <size_t group_size, Order order, class E>
+struct Shape {
+  using Encoding = E;
+  static constexpr size_t kGroupSize = group_size;
+  static constexpr size_t kVectors = group_size / 16;
+  static constexpr Order kOrder = order;
+  static constexpr size_t kGroupBytes = group_size * E::kBytes;
+};
 template <class F, class Encoding>
+using ShapeOf = Shape<F::kGroupSize, kOrder<F>, Encoding>;
+
+// Where the parts of a tile of T vectors lie.
+template <class S>
 struct TileLayout {
-  static constexpr size_t kGroupBytes = F::kGroupSize * Encoding::kBytes;
   size_t groups;
   size_t vectors;  // T
 
-  TileLayout(uint32_t cols, size_t vectors) : groups(cols / F::kGroupSize), vectors(vectors) {}
+  TileLayout(uint32_t cols, size_t vectors) : groups(cols / S::kGroupSize), vectors(vectors) {}
   size_t sums_at() const { return padded(groups * vectors * sizeof(float)); }
   size_t quants_at() const { return 2 * sums_at(); }
-  size_t bytes() const { return quants_at() + groups * vectors * kGroupBytes; }
+  size_t bytes() const { return quants_at() + groups * vectors * S::kGroupBytes; }
 };
 
 inline float max_magnitude(const float* group, size_t size) {
@@ -94,57 +105,58 @@ inline int32_t sum_of_i32x4(v128_t v) {
 }
 
 // One group of one vector.
-template <class F, class Encoding>
+template <class S>
 void quantize_group(const float* from, float& scale, float& sum, uint8_t* to) {
-  const float greatest = max_magnitude(from, F::kGroupSize);
+  using Encoding = typename S::Encoding;
+  const float greatest = max_magnitude(from, S::kGroupSize);
   scale = greatest / Encoding::kMax;
   // An infinity makes the scale infinite and the result NaN, as the exact product may be.
   const v128_t inverse = wasm_f32x4_splat(greatest > 0 ? Encoding::kMax / greatest : 0.0f);
   v128_t sum_i32x4 = wasm_i32x4_splat(0);
-  for (size_t i = 0; i < F::kGroupSize; i += 16) {
+  for (size_t i = 0; i < S::kGroupSize; i += 16) {
     v128_t first, last;
     quantize_i16x8(from + i, inverse, first, last, sum_i32x4);
-    Encoding::template store<kOrder<F>>(first, last, to + i * Encoding::kBytes);
+    Encoding::template store<S::kOrder>(first, last, to + i * Encoding::kBytes);
   }
   sum = scale * float(sum_of_i32x4(sum_i32x4));
 }
 
 // Vector `lane` of a tile.
-template <class F, class Encoding>
-void prepare_vector(const float* hidden, const TileLayout<F, Encoding>& layout, size_t lane, uint8_t* tile) {
+template <class S>
+void prepare_vector(const float* hidden, const TileLayout<S>& layout, size_t lane, uint8_t* tile) {
   float* scales = reinterpret_cast<float*>(tile);
   float* sums = reinterpret_cast<float*>(tile + layout.sums_at());
   for (size_t group = 0; group < layout.groups; ++group) {
     const size_t at = group * layout.vectors + lane;
-    quantize_group<F, Encoding>(hidden + group * F::kGroupSize, scales[at], sums[at],
-                                tile + layout.quants_at() + at * layout.kGroupBytes);
+    quantize_group<S>(hidden + group * S::kGroupSize, scales[at], sums[at],
+                      tile + layout.quants_at() + at * S::kGroupBytes);
   }
 }
 
 // Where tile follows tile: body(layout, first vector, address) for each.
-template <class F, class Encoding, class Address, class Body>
+template <class S, class Address, class Body>
 void for_each_tile(uint32_t cols, size_t count, Address* scratch, Body&& body) {
   for (size_t first = 0; first < count;) {
-    const TileLayout<F, Encoding> layout(cols, tile_size(first, count));
+    const TileLayout<S> layout(cols, tile_size(first, count));
     body(layout, first, scratch);
     scratch += layout.bytes();
     first += layout.vectors;
   }
 }
 
-template <class F, class Encoding>
-size_t scratch_bytes(uint32_t cols, size_t count) {
-  return count / kTile * TileLayout<F, Encoding>(cols, kTile).bytes() +
-         (count % kTile == 0 ? 0 : TileLayout<F, Encoding>(cols, tile_size(0, count % kTile)).bytes());
+template <class S>
+[[gnu::noinline]] size_t scratch_bytes(uint32_t cols, size_t count) {
+  const size_t rest = count % kTile == 0 ? 0 : TileLayout<S>(cols, tile_size(0, count % kTile)).bytes();
+  return count / kTile * TileLayout<S>(cols, kTile).bytes() + rest;
 }
 
-template <class F, class Encoding>
-void prepare(uint32_t cols, const float* hidden, size_t count, uint8_t* scratch) {
-  for_each_tile<F, Encoding>(cols, count, scratch, [&](const auto& layout, size_t first, uint8_t* tile) {
+template <class S>
+[[gnu::noinline]] void prepare(uint32_t cols, const float* hidden, size_t count, uint8_t* scratch) {
+  for_each_tile<S>(cols, count, scratch, [&](const TileLayout<S>& layout, size_t first, uint8_t* tile) {
     for (size_t lane = 0; lane < layout.vectors; ++lane) {
       // A vector that is missing is computed as its neighbour and thrown away.
       const size_t vector = first + lane < count ? first + lane : count - 1;
-      prepare_vector<F, Encoding>(hidden + vector * cols, layout, lane, tile);
+      prepare_vector<S>(hidden + vector * cols, layout, lane, tile);
     }
   });
 }

@@ -1,5 +1,10 @@
 // Dot products on the quants as they lie in the table: integers times integers within a group, floats between groups
-// (formula: v128_activations.h). Four rows are worked on at a time, so that four scales are converted in one vector.
+// (formula: v128_activations.h). Four rows are worked on at a time, so that four scales are converted in one vector;
+// lane r of such a vector belongs to row r.
+//
+//   one vector                  straight from the table
+//   several, or a rare format   a stretch of 256 columns of four rows is unpacked to bytes and float scales, which stay
+//                               in the first-level cache; what follows is compiled once for all formats of a Shape
 #pragma once
 
 #include <algorithm>
@@ -11,17 +16,29 @@
 namespace id2vec::v128 {
 
 // A group's raw quants, ready to be multiplied with any number of vectors; dot() is Σ raw·a, spread over four lanes.
-template <class Isa, class F, class Encoding>
+template <class Isa, class S, class Encoding = typename S::Encoding>
 struct Quants;
 
-template <class Isa, class F>
-struct Quants<Isa, F, Int16> {
-  v128_t w_i16x8[2 * kVectors<F>];
+template <class Isa, class S>
+struct Quants<Isa, S, Int16> {
+  v128_t w_i16x8[2 * S::kVectors];
 
-  Quants(const typename F::Block& block, size_t group) { widened<F>(block, group, w_i16x8); }
+  static Quants of(const uint8_t* raw) {
+    Quants quants;
+    unrolled<S::kVectors>([&]<size_t i>() ID2VEC_INLINE {
+      widen<S::kOrder>(wasm_v128_load(raw + 16 * i), quants.w_i16x8[2 * i], quants.w_i16x8[2 * i + 1]);
+    });
+    return quants;
+  }
+  template <PackedFormat F>
+  static Quants of(const typename F::Block& block, size_t group) {
+    Quants quants;
+    widened<F>(block, group, quants.w_i16x8);
+    return quants;
+  }
   v128_t dot(const uint8_t* a) const {
     v128_t sum;
-    unrolled<2 * kVectors<F>>([&]<size_t i>() ID2VEC_INLINE {
+    unrolled<2 * S::kVectors>([&]<size_t i>() ID2VEC_INLINE {
       const v128_t products = wasm_i32x4_dot_i16x8(w_i16x8[i], wasm_v128_load(a + 16 * i));
       sum = i == 0 ? products : wasm_i32x4_add(sum, products);
     });
@@ -29,15 +46,25 @@ struct Quants<Isa, F, Int16> {
   }
 };
 
-template <class Isa, class F>
-struct Quants<Isa, F, Int8> {
-  v128_t raw_i8x16[kVectors<F>];
+template <class Isa, class S>
+struct Quants<Isa, S, Int8> {
+  v128_t raw_i8x16[S::kVectors];
 
-  Quants(const typename F::Block& block, size_t group) { F::raw(block, group, raw_i8x16); }
+  static Quants of(const uint8_t* raw) {
+    Quants quants;
+    for (size_t i = 0; i < S::kVectors; ++i) quants.raw_i8x16[i] = wasm_v128_load(raw + 16 * i);
+    return quants;
+  }
+  template <PackedFormat F>
+  static Quants of(const typename F::Block& block, size_t group) {
+    Quants quants;
+    F::raw(block, group, quants.raw_i8x16);
+    return quants;
+  }
   // 63 · 127 · 2 · 2 < 2^15: the products of four pairs fit 16 bits.
   v128_t dot(const uint8_t* a) const {
     v128_t sum;
-    unrolled<kVectors<F>>([&]<size_t i>() ID2VEC_INLINE {
+    unrolled<S::kVectors>([&]<size_t i>() ID2VEC_INLINE {
       const v128_t products = Isa::dot_i16x8(wasm_v128_load(a + 16 * i), raw_i8x16[i]);
       sum = i == 0 ? products : wasm_i16x8_add(sum, products);
     });
@@ -48,6 +75,7 @@ struct Quants<Isa, F, Int8> {
 // What multiplies t·Σ a: the format's offset, and −zero · scale because raw quants are never below 0.
 template <class Isa, class F>
 v128_t offset_of_raw(v128_t scale, v128_t offset) {
+  if constexpr (!F::kHasOffset && F::kZero == 0) return wasm_f32x4_splat(0);
   if constexpr (F::kZero == 0) return offset;
   const v128_t minus_zero = pinned_f32x4<float(-F::kZero)>();
   if constexpr (F::kHasOffset) return Isa::madd(scale, minus_zero, offset);
@@ -55,6 +83,23 @@ v128_t offset_of_raw(v128_t scale, v128_t offset) {
 }
 template <class F>
 constexpr bool kOffsets = F::kHasOffset || F::kZero != 0;
+
+// Four rows times one vector, in the making.
+template <class Isa>
+struct QuadSums {
+  v128_t dot[4], offset;
+
+  QuadSums() {
+    for (v128_t& sum : dot) sum = wasm_f32x4_splat(0);
+    offset = wasm_f32x4_splat(0);
+  }
+  template <size_t r>
+  void add(v128_t exact_i32x4, v128_t product) {
+    dot[r] = Isa::madd(wasm_f32x4_convert_i32x4(exact_i32x4), broadcast<r>(product), dot[r]);
+  }
+  // Lane r belongs to row r.
+  v128_t result() const { return wasm_f32x4_add(sums_of_f32x4(dot[0], dot[1], dot[2], dot[3]), offset); }
+};
 
 // Scales and offsets of four blocks.
 template <class F>
@@ -73,140 +118,178 @@ const BlockScales<F>* in_memory(const BlockScales<F>* scales) {
   return scales;
 }
 
-// Four rows times one vector; lane r belongs to row r.
-template <class Isa, class F, class Encoding>
+// Straight from the table.
+template <class Isa, class F, class S>
 v128_t dot_quad(const typename F::Block* const (&rows)[4], uint32_t cols, const uint8_t* tile) {
-  const TileLayout<F, Encoding> layout(cols, 1);
+  const TileLayout<S> layout(cols, 1);
   const float* scales = reinterpret_cast<const float*>(tile);
   const float* sums = reinterpret_cast<const float*>(tile + layout.sums_at());
   const uint8_t* a = tile + layout.quants_at();
-  v128_t dot[4], offset_dot = wasm_f32x4_splat(0);
-  for (v128_t& sum : dot) sum = wasm_f32x4_splat(0);
-
+  QuadSums<Isa> quad;
   for (size_t b = 0; b < layout.groups / kGroups<F>; ++b) {
     const typename F::Block* const blocks[4] = {rows[0] + b, rows[1] + b, rows[2] + b, rows[3] + b};
-    BlockScales<F> converted(blocks);
+    const BlockScales<F> converted(blocks);
     const auto& [scale, offset] = *in_memory(&converted);
     for_each_group<F>(kGroups<F>, [&](size_t group) ID2VEC_INLINE {
       const v128_t product = wasm_f32x4_mul(scale[group], wasm_v128_load32_splat(scales++));
       unrolled<4>([&]<size_t r>() ID2VEC_INLINE {
-        const Quants<Isa, F, Encoding> quants(*blocks[r], group);
-        dot[r] = Isa::madd(wasm_f32x4_convert_i32x4(quants.dot(a)), broadcast<r>(product), dot[r]);
+        quad.template add<r>(Quants<Isa, S>::template of<F>(*blocks[r], group).dot(a), product);
       });
       if constexpr (kOffsets<F>) {
         const v128_t factor = offset_of_raw<Isa, F>(scale[group], offset[group]);
-        offset_dot = Isa::madd(factor, wasm_v128_load32_splat(sums++), offset_dot);
+        quad.offset = Isa::madd(factor, wasm_v128_load32_splat(sums++), quad.offset);
       }
-      a += layout.kGroupBytes;
+      a += S::kGroupBytes;
     });
   }
-  return wasm_f32x4_add(sums_of_f32x4(dot[0], dot[1], dot[2], dot[3]), offset_dot);
+  return quad.result();
 }
 
-// Four rows times a tile of four vectors. The rows take turns on a stretch of 256 columns: its scales, converted for
-// four rows at once, and its activations stay in the first-level cache.
-template <class Isa, class F, class Encoding>
-struct TileDot {
-  static constexpr size_t kStretch = 256 / F::kGroupSize;  // groups
-
-  // For one row: lane by lane the dot product with each vector of the tile, and the offsets' share.
-  struct Sums {
-    v128_t dot[kTile], offset;
-  };
-  Sums sums[4];
-  // Lane r belongs to row r.
-  float scale[kStretch][4], offset[kStretch][4];
-
-  TileDot() {
-    for (Sums& row : sums) {
-      for (v128_t& dot : row.dot) dot = wasm_f32x4_splat(0);
-      row.offset = wasm_f32x4_splat(0);
-    }
-  }
-
-  void convert_scales(const typename F::Block* const (&rows)[4], size_t first_block, size_t n_blocks) {
-    for (size_t b = 0; b < n_blocks; ++b) {
-      const size_t at = first_block + b;
-      const typename F::Block* const blocks[4] = {rows[0] + at, rows[1] + at, rows[2] + at, rows[3] + at};
-      v128_t scale_f32x4[kGroups<F>], offset_f32x4[kGroups<F>];
-      F::scales(blocks, scale_f32x4, offset_f32x4);
-      for (size_t group = 0; group < kGroups<F>; ++group) {
-        wasm_v128_store(scale[b * kGroups<F> + group], scale_f32x4[group]);
-        if constexpr (kOffsets<F>) {
-          const v128_t factor = offset_of_raw<Isa, F>(scale_f32x4[group], offset_f32x4[group]);
-          wasm_v128_store(offset[b * kGroups<F> + group], factor);
-        }
-      }
-    }
-  }
-
-  // `a` and its scales and sums begin with the stretch.
-  void add_row(const typename F::Block* blocks, size_t n_groups, size_t r, const float* scales,
-               const float* a_sums, const uint8_t* a) {
-    Sums row = sums[r];
-    for_each_group<F>(n_groups, [&](size_t group) ID2VEC_INLINE {
-      const Quants<Isa, F, Encoding> quants(blocks[group / kGroups<F>], group % kGroups<F>);
-      const v128_t product =
-          wasm_f32x4_mul(wasm_v128_load32_splat(&scale[group][r]), wasm_v128_load(scales + kTile * group));
-      unrolled<kTile>([&]<size_t n>() ID2VEC_INLINE {
-        const v128_t exact = quants.dot(a + (kTile * group + n) * F::kGroupSize * Encoding::kBytes);
-        row.dot[n] = Isa::madd(wasm_f32x4_convert_i32x4(exact), broadcast<n>(product), row.dot[n]);
-      });
-      if constexpr (kOffsets<F>) {
-        row.offset = Isa::madd(wasm_v128_load32_splat(&offset[group][r]),
-                               wasm_v128_load(a_sums + kTile * group), row.offset);
-      }
-    });
-    sums[r] = row;
-  }
-
-  // Lane n is row r times vector n.
-  v128_t result(size_t r) const {
-    const Sums& row = sums[r];
-    return wasm_f32x4_add(sums_of_f32x4(row.dot[0], row.dot[1], row.dot[2], row.dot[3]), row.offset);
-  }
+// 256 columns of four rows, unpacked.
+struct Stretch {
+  static constexpr size_t kCols = 256, kGroups = kCols / 16;
+  alignas(16) uint8_t raw[4][kCols];
+  alignas(16) float scale[kGroups][4];   // [group][row]
+  alignas(16) float offset[kGroups][4];  // offset_of_raw()
 };
 
-template <class Isa, class F, class Encoding>
-TileDot<Isa, F, Encoding> dot_quad_tile(const typename F::Block* const (&rows)[4], uint32_t cols,
-                                        const uint8_t* tile) {
-  const TileLayout<F, Encoding> layout(cols, kTile);
-  const float* scales = reinterpret_cast<const float*>(tile);
-  const float* sums = reinterpret_cast<const float*>(tile + layout.sums_at());
-  TileDot<Isa, F, Encoding> dots;
-  for (size_t first = 0; first < layout.groups; first += dots.kStretch) {
-    const size_t n_groups = std::min(dots.kStretch, layout.groups - first);
-    const size_t block = first / kGroups<F>;
-    dots.convert_scales(rows, block, n_groups / kGroups<F>);
-    for (size_t r = 0; r < 4; ++r) {
-      dots.add_row(rows[r] + block, n_groups, r, scales + kTile * first, sums + kTile * first,
-                   tile + layout.quants_at() + kTile * first * layout.kGroupBytes);
-    }
+// Fills a stretch with `n_groups` groups of the rows, from `first_group` on; both whole blocks.
+using LoadStretch = void (*)(const uint8_t* const (&rows)[4], size_t first_group, size_t n_groups, Stretch& to);
+
+template <class F>
+void load_raw(const typename F::Block* blocks, size_t n_blocks, uint8_t* to) {
+  for (size_t b = 0; b < n_blocks; ++b) {
+    for_each_group<F>(kGroups<F>, [&](size_t group) ID2VEC_INLINE {
+      v128_t raw[kVectors<F>];
+      F::raw(blocks[b], group, raw);
+      for (size_t i = 0; i < kVectors<F>; ++i) wasm_v128_store(to + group * F::kGroupSize + 16 * i, raw[i]);
+    });
+    to += F::kBlockSize;
   }
-  return dots;
 }
 
-template <class Isa, class F, class Encoding>
-void dot_rows(const TableView& table, const RowSet& rows, const Activations& activations, float* out,
-              size_t stride) {
+template <class Isa, PackedFormat F>
+[[gnu::noinline]] void load_stretch(const uint8_t* const (&rows)[4], size_t first_group, size_t n_groups, Stretch& to) {
+  const typename F::Block* blocks[4];
+  for (size_t r = 0; r < 4; ++r) {
+    blocks[r] = reinterpret_cast<const typename F::Block*>(rows[r]) + first_group / kGroups<F>;
+    load_raw<F>(blocks[r], n_groups / kGroups<F>, to.raw[r]);
+  }
+  for (size_t at = 0; at < n_groups; at += kGroups<F>) {
+    const BlockScales<F> converted(blocks);
+    const auto& [scale, offset] = converted;
+    for (size_t group = 0; group < kGroups<F>; ++group) {
+      wasm_v128_store(to.scale[at + group], scale[group]);
+      const v128_t factor = offset_of_raw<Isa, F>(scale[group], offset[group]);
+      wasm_v128_store(to.offset[at + group], factor);
+    }
+    for (const typename F::Block*& block : blocks) ++block;
+  }
+}
+
+// A tile's scales, sums and integers from some group on.
+template <class S>
+struct TileView {
+  const float* scales;
+  const float* sums;
+  const uint8_t* a;
+
+  TileView(const TileLayout<S>& layout, const uint8_t* tile, size_t first_group)
+      : scales(reinterpret_cast<const float*>(tile) + first_group * layout.vectors),
+        sums(reinterpret_cast<const float*>(tile + layout.sums_at()) + first_group * layout.vectors),
+        a(tile + layout.quants_at() + first_group * layout.vectors * S::kGroupBytes) {}
+};
+
+// A stretch times one vector.
+template <class Isa, class S>
+void add_stretch(const Stretch& stretch, size_t n_groups, TileView<S> tile, QuadSums<Isa>& quad) {
+  for (size_t group = 0; group < n_groups; ++group) {
+    const v128_t product =
+        wasm_f32x4_mul(wasm_v128_load(stretch.scale[group]), wasm_v128_load32_splat(tile.scales + group));
+    unrolled<4>([&]<size_t r>() ID2VEC_INLINE {
+      const uint8_t* raw = stretch.raw[r] + group * S::kGroupSize;
+      quad.template add<r>(Quants<Isa, S>::of(raw).dot(tile.a + group * S::kGroupBytes), product);
+    });
+    quad.offset =
+        Isa::madd(wasm_v128_load(stretch.offset[group]), wasm_v128_load32_splat(tile.sums + group), quad.offset);
+  }
+}
+
+// Row r of a stretch times a tile of four vectors; lane n belongs to vector n.
+template <class Isa, class S>
+void add_stretch_row(const Stretch& stretch, size_t n_groups, size_t r, TileView<S> tile, QuadSums<Isa>& sums) {
+  QuadSums<Isa> row = sums;
+  for (size_t group = 0; group < n_groups; ++group) {
+    const auto quants = Quants<Isa, S>::of(stretch.raw[r] + group * S::kGroupSize);
+    const v128_t product =
+        wasm_f32x4_mul(wasm_v128_load32_splat(&stretch.scale[group][r]), wasm_v128_load(tile.scales + kTile * group));
+    unrolled<kTile>([&]<size_t n>() ID2VEC_INLINE {
+      row.template add<n>(quants.dot(tile.a + (kTile * group + n) * S::kGroupBytes), product);
+    });
+    row.offset = Isa::madd(wasm_v128_load32_splat(&stretch.offset[group][r]), wasm_v128_load(tile.sums + kTile * group),
+                           row.offset);
+  }
+  sums = row;
+}
+
+// Four rows times one vector (whose result is in sums[0]) or four (row r's results are in sums[r]).
+template <class Isa, class S>
+[[gnu::noinline]] void dot_unpacked(LoadStretch load, const uint8_t* const (&rows)[4], const TileLayout<S>& layout,
+                                    const uint8_t* tile, QuadSums<Isa> (&sums)[4]) {
+  constexpr size_t kStep = Stretch::kCols / S::kGroupSize;
+  Stretch stretch;
+  for (size_t first = 0; first < layout.groups; first += kStep) {
+    const size_t n_groups = std::min(kStep, layout.groups - first);
+    load(rows, first, n_groups, stretch);
+    const TileView<S> view(layout, tile, first);
+    if (layout.vectors == 1) {
+      add_stretch<Isa, S>(stretch, n_groups, view, sums[0]);
+    } else {
+      for (size_t r = 0; r < 4; ++r) add_stretch_row<Isa, S>(stretch, n_groups, r, view, sums[r]);
+    }
+  }
+}
+
+template <class Isa, class S>
+[[gnu::noinline]] void dot_rows_unpacked(LoadStretch load, const TableView& table, const RowSet& rows,
+                                         const TileLayout<S>& layout, const uint8_t* tile, size_t vectors, float* out,
+                                         size_t stride) {
   const Quarters quarters{rows.count};
-  for_each_tile<F, Encoding>(table.cols, activations.count, activations.scratch,
-                             [&](const auto& layout, size_t first, const uint8_t* tile) {
-                               const size_t vectors = std::min(layout.vectors, activations.count - first);
-                               for (size_t i = 0; i < quarters.length; ++i) {
-                                 const typename F::Block* quad[4];
-                                 for (size_t r = 0; r < 4; ++r)
-                                   quad[r] = row_blocks<F>(table, rows[quarters.row(i, r)]);
-                                 float* to = out + first * stride;
-                                 if (layout.vectors == 1) {
-                                   quarters.store(dot_quad<Isa, F, Encoding>(quad, table.cols, tile), i, to);
-                                 } else {
-                                   const auto dots = dot_quad_tile<Isa, F, Encoding>(quad, table.cols, tile);
-                                   for (size_t r = 0; r < 4; ++r)
-                                     quarters.store_row(dots.result(r), i, r, vectors, to, stride);
-                                 }
-                               }
-                             });
+  const Plane& plane = table.planes[0];
+  for (size_t i = 0; i < quarters.length; ++i) {
+    const uint8_t* quad[4];
+    for (size_t r = 0; r < 4; ++r) quad[r] = plane.data + rows[quarters.row(i, r)] * plane.row_bytes;
+    QuadSums<Isa> sums[4];
+    dot_unpacked<Isa, S>(load, quad, layout, tile, sums);
+    if (layout.vectors == 1) {
+      quarters.store(sums[0].result(), i, out);
+    } else {
+      for (size_t r = 0; r < 4; ++r) quarters.store_row(sums[r].result(), i, r, vectors, out, stride);
+    }
+  }
+}
+
+template <class Isa, class F, class S>
+void dot_rows_directly(const TableView& table, const RowSet& rows, const uint8_t* tile, float* out) {
+  const Quarters quarters{rows.count};
+  for (size_t i = 0; i < quarters.length; ++i) {
+    const typename F::Block* quad[4];
+    for (size_t r = 0; r < 4; ++r) quad[r] = row_blocks<F>(table, rows[quarters.row(i, r)]);
+    quarters.store(dot_quad<Isa, F, S>(quad, table.cols, tile), i, out);
+  }
+}
+
+template <class Isa, class F, class S>
+void dot_rows(const TableView& table, const RowSet& rows, const Activations& activations, float* out, size_t stride) {
+  for_each_tile<S>(table.cols, activations.count, activations.scratch,
+                   [&](const TileLayout<S>& layout, size_t first, const uint8_t* tile) {
+                     float* to = out + first * stride;
+                     if constexpr (!kRare<F>) {
+                       if (layout.vectors == 1) return dot_rows_directly<Isa, F, S>(table, rows, tile, to);
+                     }
+                     const size_t vectors = std::min(layout.vectors, activations.count - first);
+                     dot_rows_unpacked<Isa, S>(load_stretch<Isa, F>, table, rows, layout, tile, vectors, to, stride);
+                   });
 }
 
 }  // namespace id2vec::v128

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "core/bytes.h"
 #include "kernels/decode.h"
 #include "kernels/v128_float.h"
 #include "kernels/v128_packed.h"
@@ -42,23 +43,32 @@ void unpack_row(const typename F::Block* blocks, uint32_t cols, float* out) {
 
 template <FloatFormat F>
 void unpack_row(const typename F::Block* blocks, uint32_t cols, float* out) {
-  if constexpr (std::is_same_v<F, F32>) {
-    std::memcpy(out, blocks, cols * sizeof(float));
-  } else {
-    uint32_t i = 0;
-    for (; i + 8 <= cols; i += 8) {
-      v128_t w_f32x4[2];
-      F::load8(blocks + i, w_f32x4);
-      wasm_v128_store(out + i, w_f32x4[0]);
-      wasm_v128_store(out + i + 4, w_f32x4[1]);
-    }
-    for (; i < cols; ++i) out[i] = F::value(blocks[i], 0);
+  uint32_t i = 0;
+  for (; i + 8 <= cols; i += 8) {
+    v128_t w_f32x4[2];
+    F::load8(blocks + i, w_f32x4);
+    wasm_v128_store(out + i, w_f32x4[0]);
+    wasm_v128_store(out + i + 4, w_f32x4[1]);
   }
+  for (; i < cols; ++i) out[i] = F::value(blocks[i], 0);
+}
+
+// Reads one word of every cache line of a row, so that its misses are served together, while the row before is still
+// being unpacked. The sum of the words goes to `out`, where the row will be written anyway: reads without a use would
+// be left out by the compiler.
+inline void touch(const void* row, size_t row_bytes, float* out) {
+  const uint8_t* bytes = static_cast<const uint8_t*>(row);
+  uint32_t sum = 0;
+  for (size_t i = 0; i + sizeof sum <= row_bytes; i += 64) sum += load_le<uint32_t>(bytes + i);
+  *reinterpret_cast<volatile uint32_t*>(out) = sum;
 }
 
 template <class F>
 void gather_unpacked(const TableView& table, const uint32_t* ids, size_t count, float* out) {
-  for (size_t i = 0; i < count; ++i) unpack_row<F>(row_blocks<F>(table, ids[i]), table.cols, out + i * table.cols);
+  for (size_t i = 0; i < count; ++i, out += table.cols) {
+    if (i + 1 < count) touch(row_blocks<F>(table, ids[i + 1]), table.planes[0].row_bytes, out);
+    unpack_row<F>(row_blocks<F>(table, ids[i]), table.cols, out);
+  }
 }
 
 }  // namespace id2vec::v128

@@ -8,6 +8,7 @@
 //   raw_i16x8(block, group, w) optional: the raw quants as 16-bit numbers, 8 to a vector, where the format has a
 //                              cheaper way than widening raw()
 //   kUnroll                    optional: raw() of this many groups in a row differs in constants alone
+//   kRare                      optional, true: small code is worth more than fast code
 #pragma once
 
 #include <utility>
@@ -23,6 +24,9 @@ template <class F>
 constexpr size_t kGroups = F::kBlockSize / F::kGroupSize;
 template <class F>
 constexpr bool kSigned = F::kQuantMin + F::kZero < 0;
+
+template <class F>
+constexpr bool kRare = requires { F::kRare; };
 
 // Small enough for the second operand of a relaxed dot product, and for four products in 16 bits.
 template <class F>
@@ -59,6 +63,17 @@ enum class Order { kHalves, kEvenOdd };
 template <class F>
 constexpr Order kOrder = kSigned<F> ? Order::kHalves : Order::kEvenOdd;
 
+template <Order order>
+inline void widen(v128_t raw_i8x16, v128_t& first_i16x8, v128_t& second_i16x8) {
+  if constexpr (order == Order::kHalves) {
+    first_i16x8 = wasm_i16x8_extend_low_i8x16(raw_i8x16);
+    second_i16x8 = wasm_i16x8_extend_high_i8x16(raw_i8x16);
+  } else {
+    first_i16x8 = wasm_v128_and(raw_i8x16, pinned_i32x4<0x00ff00ff>());
+    second_i16x8 = wasm_u16x8_shr(raw_i8x16, 8);
+  }
+}
+
 // A group's raw quants at 16 bits, 8 to a vector, in kOrder.
 template <PackedFormat F>
 inline void widened(const typename F::Block& block, size_t group, v128_t (&w_i16x8)[2 * kVectors<F>]) {
@@ -68,13 +83,7 @@ inline void widened(const typename F::Block& block, size_t group, v128_t (&w_i16
     v128_t raw[kVectors<F>];
     F::raw(block, group, raw);
     unrolled<kVectors<F>>([&]<size_t i>() ID2VEC_INLINE {
-      if constexpr (kOrder<F> == Order::kHalves) {
-        w_i16x8[2 * i] = wasm_i16x8_extend_low_i8x16(raw[i]);
-        w_i16x8[2 * i + 1] = wasm_i16x8_extend_high_i8x16(raw[i]);
-      } else {
-        w_i16x8[2 * i] = wasm_v128_and(raw[i], pinned_i32x4<0x00ff00ff>());
-        w_i16x8[2 * i + 1] = wasm_u16x8_shr(raw[i], 8);
-      }
+      widen<kOrder<F>>(raw[i], w_i16x8[2 * i], w_i16x8[2 * i + 1]);
     });
   }
 }
