@@ -34,6 +34,8 @@ export default defineConfig(
         process: false,
         URL: false,
         Buffer: false,
+        TextEncoder: false,
+        WebAssembly: false,
       },
     },
   },

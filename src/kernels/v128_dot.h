@@ -154,7 +154,8 @@ struct Stretch {
 };
 
 // Fills a stretch with `n_groups` groups of the rows, from `first_group` on; both whole blocks.
-using LoadStretch = void (*)(const uint8_t* const (&rows)[4], size_t first_group, size_t n_groups, Stretch& to);
+using LoadStretch = void (*)(const uint8_t* const (&rows)[4], size_t first_group, size_t n_groups,
+                             Stretch& to);
 
 template <class F>
 void load_raw(const typename F::Block* blocks, size_t n_blocks, uint8_t* to) {
@@ -169,7 +170,8 @@ void load_raw(const typename F::Block* blocks, size_t n_blocks, uint8_t* to) {
 }
 
 template <class Isa, PackedFormat F>
-[[gnu::noinline]] void load_stretch(const uint8_t* const (&rows)[4], size_t first_group, size_t n_groups, Stretch& to) {
+[[gnu::noinline]] void load_stretch(const uint8_t* const (&rows)[4], size_t first_group, size_t n_groups,
+                                    Stretch& to) {
   const typename F::Block* blocks[4];
   for (size_t r = 0; r < 4; ++r) {
     blocks[r] = reinterpret_cast<const typename F::Block*>(rows[r]) + first_group / kGroups<F>;
@@ -210,32 +212,34 @@ void add_stretch(const Stretch& stretch, size_t n_groups, TileView<S> tile, Quad
       const uint8_t* raw = stretch.raw[r] + group * S::kGroupSize;
       quad.template add<r>(Quants<Isa, S>::of(raw).dot(tile.a + group * S::kGroupBytes), product);
     });
-    quad.offset =
-        Isa::madd(wasm_v128_load(stretch.offset[group]), wasm_v128_load32_splat(tile.sums + group), quad.offset);
+    quad.offset = Isa::madd(wasm_v128_load(stretch.offset[group]), wasm_v128_load32_splat(tile.sums + group),
+                            quad.offset);
   }
 }
 
 // Row r of a stretch times a tile of four vectors; lane n belongs to vector n.
 template <class Isa, class S>
-void add_stretch_row(const Stretch& stretch, size_t n_groups, size_t r, TileView<S> tile, QuadSums<Isa>& sums) {
+void add_stretch_row(const Stretch& stretch, size_t n_groups, size_t r, TileView<S> tile,
+                     QuadSums<Isa>& sums) {
   QuadSums<Isa> row = sums;
   for (size_t group = 0; group < n_groups; ++group) {
     const auto quants = Quants<Isa, S>::of(stretch.raw[r] + group * S::kGroupSize);
-    const v128_t product =
-        wasm_f32x4_mul(wasm_v128_load32_splat(&stretch.scale[group][r]), wasm_v128_load(tile.scales + kTile * group));
+    const v128_t product = wasm_f32x4_mul(wasm_v128_load32_splat(&stretch.scale[group][r]),
+                                          wasm_v128_load(tile.scales + kTile * group));
     unrolled<kTile>([&]<size_t n>() ID2VEC_INLINE {
       row.template add<n>(quants.dot(tile.a + (kTile * group + n) * S::kGroupBytes), product);
     });
-    row.offset = Isa::madd(wasm_v128_load32_splat(&stretch.offset[group][r]), wasm_v128_load(tile.sums + kTile * group),
-                           row.offset);
+    row.offset = Isa::madd(wasm_v128_load32_splat(&stretch.offset[group][r]),
+                           wasm_v128_load(tile.sums + kTile * group), row.offset);
   }
   sums = row;
 }
 
 // Four rows times one vector (whose result is in sums[0]) or four (row r's results are in sums[r]).
 template <class Isa, class S>
-[[gnu::noinline]] void dot_unpacked(LoadStretch load, const uint8_t* const (&rows)[4], const TileLayout<S>& layout,
-                                    const uint8_t* tile, QuadSums<Isa> (&sums)[4]) {
+[[gnu::noinline]] void dot_unpacked(LoadStretch load, const uint8_t* const (&rows)[4],
+                                    const TileLayout<S>& layout, const uint8_t* tile,
+                                    QuadSums<Isa> (&sums)[4]) {
   constexpr size_t kStep = Stretch::kCols / S::kGroupSize;
   Stretch stretch;
   for (size_t first = 0; first < layout.groups; first += kStep) {
@@ -252,8 +256,8 @@ template <class Isa, class S>
 
 template <class Isa, class S>
 [[gnu::noinline]] void dot_rows_unpacked(LoadStretch load, const TableView& table, const RowSet& rows,
-                                         const TileLayout<S>& layout, const uint8_t* tile, size_t vectors, float* out,
-                                         size_t stride) {
+                                         const TileLayout<S>& layout, const uint8_t* tile, size_t vectors,
+                                         float* out, size_t stride) {
   const Quarters quarters{rows.count};
   const Plane& plane = table.planes[0];
   for (size_t i = 0; i < quarters.length; ++i) {
@@ -280,7 +284,8 @@ void dot_rows_directly(const TableView& table, const RowSet& rows, const uint8_t
 }
 
 template <class Isa, class F, class S>
-void dot_rows(const TableView& table, const RowSet& rows, const Activations& activations, float* out, size_t stride) {
+void dot_rows(const TableView& table, const RowSet& rows, const Activations& activations, float* out,
+              size_t stride) {
   for_each_tile<S>(table.cols, activations.count, activations.scratch,
                    [&](const TileLayout<S>& layout, size_t first, const uint8_t* tile) {
                      float* to = out + first * stride;
@@ -288,7 +293,8 @@ void dot_rows(const TableView& table, const RowSet& rows, const Activations& act
                        if (layout.vectors == 1) return dot_rows_directly<Isa, F, S>(table, rows, tile, to);
                      }
                      const size_t vectors = std::min(layout.vectors, activations.count - first);
-                     dot_rows_unpacked<Isa, S>(load_stretch<Isa, F>, table, rows, layout, tile, vectors, to, stride);
+                     dot_rows_unpacked<Isa, S>(load_stretch<Isa, F>, table, rows, layout, tile, vectors, to,
+                                               stride);
                    });
 }
 

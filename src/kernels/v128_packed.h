@@ -82,9 +82,8 @@ inline void widened(const typename F::Block& block, size_t group, v128_t (&w_i16
   } else {
     v128_t raw[kVectors<F>];
     F::raw(block, group, raw);
-    unrolled<kVectors<F>>([&]<size_t i>() ID2VEC_INLINE {
-      widen<kOrder<F>>(raw[i], w_i16x8[2 * i], w_i16x8[2 * i + 1]);
-    });
+    unrolled<kVectors<F>>(
+        [&]<size_t i>() ID2VEC_INLINE { widen<kOrder<F>>(raw[i], w_i16x8[2 * i], w_i16x8[2 * i + 1]); });
   }
 }
 

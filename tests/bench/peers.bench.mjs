@@ -41,8 +41,18 @@ function onnxModels(bits, rows, cols) {
   if (bits === 32) {
     const table = randomFloats(rows * cols, 5);
     return {
-      logits: { op: 'Gemm', inputs: ['x', 'w'], weights: { w: { dims: [rows, cols], data: table } }, attributes: { transB: 1 } },
-      lookup: { op: 'Gather', inputs: ['w', 'x'], weights: { w: { dims: [rows, cols], data: table } }, ids: true },
+      logits: {
+        op: 'Gemm',
+        inputs: ['x', 'w'],
+        weights: { w: { dims: [rows, cols], data: table } },
+        attributes: { transB: 1 },
+      },
+      lookup: {
+        op: 'Gather',
+        inputs: ['w', 'x'],
+        weights: { w: { dims: [rows, cols], data: table } },
+        ids: true,
+      },
     };
   }
   const quants = randomWeights((rows * cols * bits) / 8, 5);
@@ -64,7 +74,10 @@ function onnxModels(bits, rows, cols) {
       op: 'GatherBlockQuantized',
       domain,
       inputs: ['w', 'x', 's'],
-      weights: { w: { dims: [rows, (cols * bits) / 8], data: quants }, s: { dims: [rows, blocks], data: scales } },
+      weights: {
+        w: { dims: [rows, (cols * bits) / 8], data: quants },
+        s: { dims: [rows, blocks], data: scales },
+      },
       attributes: { bits, block_size: kBlock, gather_axis: 0, quantize_axis: 1 },
       ids: true,
     },
@@ -122,8 +135,13 @@ if (ort === undefined) {
   ort.env.wasm.numThreads = 1;
   const formats = await blockFormats();
   const results = [];
-  if (!options.json) console.log(`${describeRun(options)}\nonnxruntime-web ${ort.env.versions.web}; medians in ms`);
-  for (const [name, bits] of [['F32', 32], ['Q8_0', 8], ['Q4_0', 4]]) {
+  if (!options.json)
+    console.log(`${describeRun(options)}\nonnxruntime-web ${ort.env.versions.web}; medians in ms`);
+  for (const [name, bits] of [
+    ['F32', 32],
+    ['Q8_0', 8],
+    ['Q4_0', 4],
+  ]) {
     const format = formats.find((known) => known.name === name);
     const isa = options.isas.at(-1);
     const result = await benchPeer(ort, format, bits, options.shapes[0], isa, options);

@@ -65,7 +65,8 @@ function compare(logits, exact) {
 
 const options = benchOptions();
 const known = await blockFormats();
-const wanted = options.formats === 'all' ? known : known.filter(({ name }) => options.formats.split(',').includes(name));
+const wanted =
+  options.formats === 'all' ? known : known.filter(({ name }) => options.formats.split(',').includes(name));
 const hidden = randomFloats(kVectors * kCols, 17);
 const results = [];
 if (!options.json) {
@@ -81,11 +82,14 @@ for (const format of wanted) {
       const result = compare(table.logits(hidden, { precision }).data, exact);
       results.push({ format: format.name, isa, precision, ...result });
       if (options.json) continue;
-      const figures = [result.greatest, result.rms].map((figure) => figure.toExponential(2).padStart(11)).join('');
+      const figures = [result.greatest, result.rms]
+        .map((figure) => figure.toExponential(2).padStart(11))
+        .join('');
       const ranks = [result.first, result.ten].map((count) => `${count}/${kVectors}`.padStart(8)).join('');
       console.log(`${format.name.padEnd(8)}${isa.padEnd(9)}${precision.padEnd(9)}${figures}${ranks}`);
     }
     table.dispose();
   }
 }
-if (options.json) console.log(JSON.stringify({ rows: kRows, cols: kCols, vectors: kVectors, results }, null, 1));
+if (options.json)
+  console.log(JSON.stringify({ rows: kRows, cols: kCols, vectors: kVectors, results }, null, 1));

@@ -81,7 +81,8 @@ function print({ format, isa, rows, cols, bytes, times, ratios: of }) {
 
 const options = benchOptions();
 const known = await blockFormats();
-const wanted = options.formats === 'all' ? known : known.filter(({ name }) => options.formats.split(',').includes(name));
+const wanted =
+  options.formats === 'all' ? known : known.filter(({ name }) => options.formats.split(',').includes(name));
 const results = [];
 if (!options.json) {
   console.log(describeRun(options));

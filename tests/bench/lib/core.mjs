@@ -3,7 +3,10 @@ import { readFile } from 'node:fs/promises';
 import createModule from '../../../build/wasm/id2vec.mjs';
 
 export async function openModule(isa) {
-  const file = new URL(`../../../build/wasm/id2vec.${isa === 'relaxed' ? 'relaxed' : 'simd128'}.wasm`, import.meta.url);
+  const file = new URL(
+    `../../../build/wasm/id2vec.${isa === 'relaxed' ? 'relaxed' : 'simd128'}.wasm`,
+    import.meta.url,
+  );
   const bytes = await readFile(file);
   return createModule({
     instantiateWasm(imports, receive) {
