@@ -53,7 +53,8 @@ add_module(simd128 COMPILE -msimd128 WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/rel
 add_module(relaxed COMPILE -msimd128 -mrelaxed-simd WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/simd128.cpp)
 
 # Eigen's solver is as large as the core, and only one command needs it.
-add_executable(eigen bindings/eigen/module.cpp src/tools/symmetric_eigen.cpp src/core/text.cpp)
+add_executable(eigen bindings/eigen/module.cpp src/tools/symmetric_eigen.cpp src/core/status.cpp
+  src/core/text.cpp)
 target_include_directories(eigen SYSTEM PRIVATE ${EIGEN_FOLDER})
 target_compile_options(eigen PRIVATE -fno-exceptions -fno-rtti -msimd128 -DNDEBUG)
 set_target_properties(eigen PROPERTIES OUTPUT_NAME id2vec.eigen SUFFIX .wasm)
