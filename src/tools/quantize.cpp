@@ -119,8 +119,8 @@ Status encode_rows(const Table& source, const Encoder& encoder, const Table& tar
 }  // namespace
 
 const Dtype* encodable_dtype(const Dtype& wanted, uint32_t cols) {
-  if (encoder_for(wanted.name) == nullptr) return nullptr;
-  const Dtype* dtype = &wanted;
+  const Dtype* dtype = wanted.name == "I8" ? dtype_by_name("AFFINE_8") : &wanted;
+  if (encoder_for(dtype->name) == nullptr) return nullptr;
   while (cols % dtype->block_size != 0) dtype = dtype_by_name(fallback_of(dtype->name));
   return dtype;
 }

@@ -10,7 +10,7 @@ namespace id2vec {
 
 // The format that a table of this width gets when `wanted` is asked for: `wanted` itself where the width allows it,
 // otherwise the next one that does, as llama.cpp chooses: Q4_K → Q5_0, Q6_K → Q8_0, and F16 where d is no multiple
-// of 32. Null if there is no encoder for `wanted`.
+// of 32. "I8", a plain type, means signed bytes with a scale per row (AFFINE_8). Null if there is no encoder.
 const Dtype* encodable_dtype(const Dtype& wanted, uint32_t cols);
 
 // A new table with the rows of `source` in another format. kUnsupported where there is no encoder for it,

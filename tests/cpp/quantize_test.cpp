@@ -83,6 +83,7 @@ TEST(Quantize, WidthsThatDoNotFitFallBackAsLlamaCppDoes) {
   EXPECT_EQ(chosen("Q6_K", 100), "F16");
   EXPECT_EQ(chosen("Q4_0", 100), "F16");
   EXPECT_EQ(chosen("AFFINE_8", 100), "AFFINE_8");
+  EXPECT_EQ(chosen("I8", 100), "AFFINE_8");
   EXPECT_EQ(encodable_dtype(*dtype_by_name("TQ1_0"), 256), nullptr);
 }
 
