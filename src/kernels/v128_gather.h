@@ -2,7 +2,7 @@
 // sum. Nothing is fused here: a fused multiply-add rounds once where the definition rounds twice.
 #pragma once
 
-#include <cstring>
+#include <bit>
 
 #include "core/bytes.h"
 #include "kernels/decode.h"
@@ -60,7 +60,7 @@ inline void touch(const void* row, size_t row_bytes, float* out) {
   const uint8_t* bytes = static_cast<const uint8_t*>(row);
   uint32_t sum = 0;
   for (size_t i = 0; i + sizeof sum <= row_bytes; i += 64) sum += load_le<uint32_t>(bytes + i);
-  *reinterpret_cast<volatile uint32_t*>(out) = sum;
+  *static_cast<volatile float*>(out) = std::bit_cast<float>(sum);
 }
 
 template <class F>
