@@ -8,7 +8,7 @@ import { inflateRawSync } from 'node:zlib';
 import { tinyOnnx } from './lib/tiny-onnx.mjs';
 
 const LARGEST = 20_000; // bytes; longer inputs only make the fuzzer slow
-const LARGEST_TO_LOAD = 70_000;
+const LARGEST_TO_CUT = 140_000;
 
 const ascii = (bytes, from, to) => String.fromCharCode(...bytes.subarray(from, to));
 const isZip = (bytes) => ascii(bytes, 0, 4) === 'PK\x03\x04';
@@ -32,6 +32,19 @@ function* entries(bytes) {
 const jsonOfSafetensors = (bytes) => bytes.subarray(8, 8 + Number(bytes.readBigUInt64LE(0)));
 const pickleOfZip = (bytes) => [...entries(bytes)].find(([name]) => name.endsWith('data.pkl'))?.[1];
 
+// A GGUF file of one table, cut down to its first two rows.
+function firstRows(bytes) {
+  const rows = 2;
+  const name = bytes.indexOf('token_embd.weight');
+  const dims = name + 17 + 4; // behind the name and the number of dimensions
+  const start = Math.ceil((dims + 16 + 12) / 32) * 32;
+  const all = name < 0 ? 0 : Number(bytes.readBigUInt64LE(dims + 8));
+  if (all <= rows || bytes.indexOf('.weight', dims) >= 0) return undefined;
+  const cut = Buffer.from(bytes.subarray(0, start + ((bytes.length - start) / all) * rows));
+  cut.writeBigUInt64LE(BigInt(rows), dims + 8);
+  return cut;
+}
+
 // Target → [is it a seed?, what the seed is made of it].
 const same = (bytes) => bytes;
 const kinds = {
@@ -53,19 +66,22 @@ const kinds = {
   onnx_fuzz: [[(bytes, name) => name.endsWith('.onnx'), same]],
   word_vectors_fuzz: [[(bytes, name) => /\.(vec|txt)$/.test(name) || name.startsWith('word2vec'), same]],
   directory_fuzz: [[() => true, same]],
-  load_fuzz: [[() => true, same]],
+  load_fuzz: [
+    [() => true, same],
+    [isGguf, firstRows],
+  ],
 };
 
 function* filesBelow(folder) {
   for (const name of existsSync(folder) ? readdirSync(folder).sort() : []) {
+    if (name.endsWith('.f32')) continue; // expected values, no file of a model
     const path = join(folder, name);
     if (statSync(path).isDirectory()) yield* filesBelow(path);
-    else if (statSync(path).size <= 2 * LARGEST_TO_LOAD) yield [name, readFileSync(path)];
+    else if (statSync(path).size <= LARGEST_TO_CUT) yield [name, readFileSync(path)];
   }
 }
 
 const [target, folder] = process.argv.slice(2);
-const limit = target === 'load_fuzz' ? LARGEST_TO_LOAD : LARGEST;
 const root = join(import.meta.dirname, '..');
 const corpus = process.env.ID2VEC_CORPUS ?? join(root, '..', 'shared', 'corpus');
 let count = 0;
@@ -79,7 +95,7 @@ for (const [name, file] of files) {
   const bytes = name.endsWith('.hex') ? Buffer.from(file.toString().replace(/\s/g, ''), 'hex') : file;
   for (const [matches, make] of kinds[target] ?? []) {
     const seed = matches(bytes, name) ? make(bytes) : undefined;
-    if (seed === undefined || seed.length === 0 || seed.length > limit) continue;
+    if (seed === undefined || seed.length === 0 || seed.length > LARGEST) continue;
     writeFileSync(join(folder, `${String(count++).padStart(3, '0')}-${name}`), seed);
   }
 }

@@ -9,6 +9,8 @@
 namespace id2vec {
 namespace {
 
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
 // What a line of text never holds.
 bool is_control(char c) {
   const auto byte = static_cast<uint8_t>(c);
@@ -65,6 +67,24 @@ std::string as_utf8(std::string_view token) {
 Status out_of_memory() { return fail(Code::kOutOfMemory, "no memory for more word vectors"); }
 
 }  // namespace
+
+bool WordVectors::matches(Bytes head) {
+  std::string_view line(reinterpret_cast<const char*>(head.data()), head.size());
+  line = line.substr(0, line.find('\n'));
+  if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
+  line = trimmed(line);
+  uint64_t number = 0;
+  size_t numbers = 0;
+  bool naturals = true;
+  while (!line.empty()) {
+    const std::string_view field = take_last_field(line);
+    naturals = naturals && parse_natural(field, number);
+    if (line.empty()) return numbers >= 2 || (numbers == 1 && naturals);
+    if (!parse_float(field)) return false;
+    ++numbers;
+  }
+  return false;
+}
 
 Status WordVectors::line_error(std::string_view what) const {
   return fail(Code::kMalformed, format_ == Format::kBinary ? "row " : "line ", line_, ": ", what);
@@ -146,7 +166,7 @@ Status WordVectors::take_line(std::string_view line) {
     return fail(Code::kLimit, "line ", line_, " is longer than ", kLongestLine, " bytes");
   line = trimmed(line);
   if (first_) {
-    if (line.starts_with("\xEF\xBB\xBF")) line.remove_prefix(3);  // a byte order mark
+    if (line.starts_with(kByteOrderMark)) line.remove_prefix(kByteOrderMark.size());
     first_ = false;
     bool is_header = false;
     ID2VEC_RETURN_IF_ERROR(take_header(line, is_header));

@@ -29,6 +29,10 @@ class WordVectors {
   static constexpr size_t kLongestToken = 4096;            // bytes
   static constexpr uint32_t kMostCols = 1 << 16;           // d
 
+  // True if the first bytes of a file (64 KiB, or the whole file) look like word vectors: a header "V d", or a line
+  // of one token and at least two numbers.
+  static bool matches(Bytes head);
+
   explicit WordVectors(Format format = Format::kDetect) : format_(format) {}
 
   // kMalformed names the line (or row) and the field that is wrong; kTruncated, kLimit, kUnsupported, kOutOfMemory.

@@ -23,6 +23,8 @@ struct Words {
   Format format = Format::kDetect;
 };
 
+Bytes bytes_of(std::string_view text) { return {reinterpret_cast<const uint8_t*>(text.data()), text.size()}; }
+
 Words read(std::string_view text, size_t chunk = 1, Format format = Format::kDetect) {
   WordVectors reader(format);
   Words words;
@@ -162,6 +164,17 @@ TEST(WordVectors, NamesTheLineThatIsWrong) {
       EXPECT_NE(words.status.message().find(broken.piece), std::string::npos)
           << broken.piece << ": " << words.status.message();
     }
+  }
+}
+
+TEST(WordVectors, RecognisesAFileByItsFirstLine) {
+  for (const std::string_view text :
+       {"2 3\n", "2 3 \r\n", "the 0.25 -1\nof", "\xEF\xBB\xBFthe 1 2"}) {
+    EXPECT_TRUE(WordVectors::matches(bytes_of(text))) << text;
+  }
+  for (const std::string_view text :
+       {"", "\n", "alone", "the 1\n", "1 2 x", "GGUF\x03", "{\"a\": 1 2}", "the cat 1 2 sat", ". . . 1 2"}) {
+    EXPECT_FALSE(WordVectors::matches(bytes_of(text))) << text;
   }
 }
 

@@ -1,10 +1,12 @@
 import { open, rename, rm } from 'node:fs/promises';
+import { EmbeddingError } from '../../errors.js';
 import { exportModel } from '../../export.js';
 import type { ExportOptions, QuantizeReport } from '../../export.js';
 import { UsageError, loadOptions, modelOptions } from '../command.js';
 import type { Arguments, Command } from '../command.js';
-import { alignColumns, formatBytes } from '../output.js';
+import { alignColumns, formatBytes, formatCount } from '../output.js';
 import type { Output } from '../output.js';
+import { convertWords } from './words.js';
 
 export const quantize: Command = {
   name: 'quantize',
@@ -24,19 +26,52 @@ export const quantize: Command = {
 export const convert: Command = {
   name: 'convert',
   usage: 'IN OUT [--type F16]',
-  summary: 'write the tables of a model as another container',
+  summary:
+    'write the tables of a model, or word vectors (GloVe, word2vec, fastText .vec), as another container',
   options: {
     type: { kind: 'value', value: 'TYPE', help: 'format of the tables; default: as they are' },
     ...modelOptions,
   },
-  run: (args, output) => write(args, output, args.value('type')),
+  async run(args, output) {
+    const type = args.value('type');
+    try {
+      await write(args, output, type);
+    } catch (error) {
+      // No model file: word vectors have no magic, so they are looked for last.
+      const unknown = error instanceof EmbeddingError && error.code === 'unsupported';
+      if (!unknown || !(await writeWords(args, output, type))) throw error;
+    }
+  },
 };
 
-async function write(args: Arguments, output: Output, type: string | undefined): Promise<void> {
-  const [from, to, ...rest] = args.positionals;
+/** False where IN holds no word vectors. */
+async function writeWords(args: Arguments, output: Output, type: string | undefined): Promise<boolean> {
+  const { from, to } = filesOf(args);
+  const words = await convertWords(from, to, loadOptions(args, output));
+  if (words === undefined) return false;
+  const { rows, dim, skipped, bytes } = words;
+  if (type !== undefined) {
+    // From here on it is a model like any other.
+    await write({ ...args, positionals: [to, to] }, output, type);
+    return true;
+  }
+  output.result({ out: to, bytes, dims: [rows, dim], skipped, tables: [] }, () => {
+    const twice = skipped === 0 ? '' : `; ${formatCount(skipped)} words came twice and were left out`;
+    return `${to}: ${formatBytes(bytes)}, ${formatCount(rows)} words of width ${dim}${twice}`;
+  });
+  return true;
+}
+
+function filesOf({ positionals }: Arguments): { from: string; to: string } {
+  const [from, to, ...rest] = positionals;
   if (from === undefined || to === undefined || rest.length > 0) {
     throw new UsageError('two files are needed: IN and OUT');
   }
+  return { from, to };
+}
+
+async function write(args: Arguments, output: Output, type: string | undefined): Promise<void> {
+  const { from, to } = filesOf(args);
   const options: ExportOptions = { ...loadOptions(args, output), container: containerOf(to) };
   if (type !== undefined) options.type = type;
   const result = await exportModel(from, options, async (file) => {
