@@ -4,6 +4,7 @@
 
 #include "drive.h"
 #include "pickle_builder.h"
+#include "support/memory_files.h"
 
 namespace id2vec {
 namespace {
@@ -265,6 +266,46 @@ TEST(PyTorch, RefusesEveryTruncation) {
       EXPECT_EQ(result.status().code(), Code::kTruncated) << length << ": " << result.status().message();
     }
   }
+}
+
+// Somebody packed the archive anew, compressed: its entries become virtual files.
+TEST(PyTorch, ReadsRepackedArchives) {
+  PickleBuilder pickle;
+  pickle.op("}").text("w").tensor("FloatStorage", "0", 12, 3, {3, 2}, {2, 1}).op("s");
+  ZipBuilder zip = torch_zip(pickle.stop(), {{"0", counted_bytes(48)}});
+  for (ZipPart& part : zip.parts) {
+    // A deflate stream of one stored block.
+    const auto length = static_cast<uint16_t>(part.data.size());
+    ByteWriter stream;
+    stream.put<uint8_t>(1).put(length).put(static_cast<uint16_t>(~length)).raw(Bytes(part.data));
+    part.size = length;
+    part.data = stream.bytes;
+    part.method = 8;
+  }
+  test::MemoryFiles disk("m.pt", zip.build());
+  FileSet files("m.pt");
+  const Result<Directory> result = disk.run(files, read_directory, true);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  const Tensor& tensor = result.value().tensors.at(0);
+  EXPECT_EQ(result.value().files.at(tensor.file), "m.pt!archive/data/0");
+  EXPECT_EQ(tensor.offset, 12u);
+  EXPECT_EQ(disk.bytes(files, "m.pt!archive/data/0"), counted_bytes(48));
+}
+
+TEST(PyTorch, ReadsShardsByTheirIndex) {
+  Files files;
+  for (const std::string name : {"a", "b"}) {
+    PickleBuilder pickle;
+    pickle.op("}").text(name).tensor("FloatStorage", "0", 12, 0, {6, 2}, {2, 1}).op("s");
+    files["pytorch_model-" + name + ".bin"] = torch_zip(pickle.stop(), {{"0", counted_bytes(48)}}).build();
+  }
+  files["pytorch_model.bin.index.json"] =
+      bytes_of(R"({"weight_map": {"a": "pytorch_model-a.bin", "b": "pytorch_model-b.bin"}})");
+  const auto result = drive(files, "pytorch_model.bin.index.json", read_directory);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result.value().container, "PyTorch");
+  ASSERT_EQ(result.value().tensors.size(), 2u);
+  EXPECT_NE(result.value().tensors[0].file, result.value().tensors[1].file);
 }
 
 // Reading needs the same few ranges of a large archive: its end, its pickle, one local header.
