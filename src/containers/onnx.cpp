@@ -10,7 +10,8 @@ namespace id2vec {
 namespace {
 
 // Fields of ModelProto.
-constexpr uint32_t kIrVersion = 1, kGraph = 7;
+constexpr uint32_t kIrVersion = 1, kModelVersion = 5, kGraph = 7, kLargestField = 30;
+constexpr uint64_t kLargestIrVersion = 100;  // 13 in 2026
 
 // In subgraphs a name may come again; the first one, of the outermost graph that has it, counts.
 void drop_repeated_names(Directory& directory) {
@@ -25,17 +26,22 @@ void drop_repeated_names(Directory& directory) {
 
 }  // namespace
 
-// Protocol buffers have no magic: a small version number, known fields of the right kind, and a graph in them.
+// Protocol buffers have no magic: a small version number first, as every writer puts it, then known fields of the
+// right kind, and a graph among them.
 bool is_onnx(Bytes head, uint64_t file_size) {
+  bool has_version = false;
   uint64_t at = 0;
   while (at < head.size()) {
     const std::optional<ProtoField> field = parse_proto_field(head.subspan(at));
     if (!field) return false;
     const bool bytes = field->wire == ProtoField::kBytes;
-    if (field->number == kIrVersion ? bytes || field->value > 100 : field->number > 30) return false;
-    if (field->number != kIrVersion && !bytes && field->number != 5) return false;  // 5: model_version
+    if (field->number == kIrVersion) {
+      has_version = !bytes && field->value <= kLargestIrVersion;
+    } else if (field->number > kLargestField || (!bytes && field->number != kModelVersion)) {
+      return false;
+    }
     at += field->header;
-    if (bytes && field->value > file_size - at) return false;
+    if (!has_version || (bytes && field->value > file_size - at)) return false;
     if (field->number == kGraph) return bytes;
     if (bytes) at += field->value;
   }

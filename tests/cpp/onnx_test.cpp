@@ -60,6 +60,18 @@ TEST(Protobuf, RefusesBrokenFields) {
   }
 }
 
+TEST(Onnx, IsRecognisedByItsFields) {
+  const std::vector<uint8_t> whole = model(graph({}, {raw_tensor("e", kF32, {1, 2}, 8)}));
+  EXPECT_TRUE(is_onnx(whole, whole.size()));
+  EXPECT_TRUE(is_onnx(Bytes(whole).first(12), whole.size()));
+  for (const std::string_view text : {"", "28996 100\nthe 0.1 0.2", "the 0.1", "GGUF", "{\"a\": 1}", "<html>",
+                                      "\x08\x08", "\x08\xFF\x7F:\x01x", ":\x01x"}) {
+    const std::vector<uint8_t> bytes = bytes_of(text);
+    EXPECT_FALSE(is_onnx(bytes, bytes.size())) << text;
+  }
+  EXPECT_FALSE(is_onnx(whole, 20)) << "a graph larger than the file";
+}
+
 TEST(Onnx, FindsRawDataWithoutReadingIt) {
   std::vector<Proto> tensors;
   for (int i = 0; i < 30; ++i)
