@@ -240,6 +240,7 @@ EMSCRIPTEN_BINDINGS(id2vec_stages) {
       .function("topK", &Stages::top_k)
       .function("pool", &Stages::pool)
       .function("nearest", &Stages::nearest)
+      .function("forgetNorms", &Stages::forget_norms)
       .function("analogyTarget", &Stages::analogy_target);
 
   function("similarity", &similarity);

@@ -85,6 +85,8 @@ class Stages {
   int logits(const HeadCall& call, uintptr_t out) const;
   int top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const;
   int pool(const PoolCall& call, uintptr_t out) const;
+  // The rows have changed.
+  void forget_norms() { row_norms_.clear(); }
   int nearest(const NearestCall& call, uintptr_t values, uintptr_t indices);
   int analogy_target(uintptr_t positive, size_t n_positive, uintptr_t negative, size_t n_negative,
                      uintptr_t out) const;

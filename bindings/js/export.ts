@@ -71,7 +71,7 @@ export async function exportModel<T>(
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
       tables.addTo(writer);
       opened.core.check(writer.finish(options.container === 'gguf'));
-      return await use({ reports, bytes: bytesOf(opened.core, writer) });
+      return await use({ reports, bytes: pieceBytes(opened.core, writer) });
     } finally {
       writer.delete();
     }
@@ -171,7 +171,12 @@ async function siblingVocabulary(
   }
 }
 
-function setVocabulary(core: Core, writer: Writer, { model, pieces, scores, types }: VocabularyData): void {
+/** @internal */
+export function setVocabulary(
+  core: Core,
+  writer: Writer,
+  { model, pieces, scores, types }: Omit<VocabularyData, 'model'> & { model?: string },
+): void {
   const encoder = new TextEncoder();
   const encoded = pieces.map((piece) => encoder.encode(piece));
   const offsets = new Uint32Array(pieces.length + 1);
@@ -185,7 +190,7 @@ function setVocabulary(core: Core, writer: Writer, { model, pieces, scores, type
   });
   const [textAt, offsetsAt, scoresAt, typesAt] = addresses as [number, number, number, number];
   writer.setVocabulary(textAt, text.length, offsetsAt, pieces.length, scoresAt, typesAt);
-  writer.setText('tokenizer.ggml.model', model);
+  if (model !== undefined) writer.setText('tokenizer.ggml.model', model);
   for (const address of addresses) if (address !== 0) core.memory.release(address);
 }
 
@@ -195,7 +200,8 @@ interface Piece {
   bytes: number;
 }
 
-function* bytesOf(core: Core, writer: Writer): Iterable<Uint8Array> {
+/** @internal The file from its first byte to its last. */
+export function* pieceBytes(core: Core, writer: Writer): Iterable<Uint8Array> {
   for (const { zeros, address, bytes } of writer.pieces() as Piece[]) {
     if (zeros > 0) yield new Uint8Array(zeros);
     for (let at = 0; at < bytes; at += kPieceBytes) {

@@ -7,7 +7,7 @@ export type { Directory } from './directory.js';
 export { EmbeddingError } from './errors.js';
 export type { MemoryBill, MemoryUse, ModelDescription, ModelInfo, RemoteUse } from './info.js';
 export { EmbeddingModel } from './model.js';
-export type { LoadOptions } from './model.js';
+export type { FreshOptions, LoadOptions } from './model.js';
 export type { MetadataValue, Profile, Progress, TensorInfo } from './open.js';
 export type { RemoteOptions } from './residency/remote.js';
 export type { WorkersOptions } from './residency/workers.js';
@@ -30,3 +30,11 @@ export type { TableOptions } from './table.js';
 export type { TokenList } from './tokens.js';
 export type { Ids, LogitsOptions, LookupOptions, Precision, Tensor, TopK, TopKOptions } from './types.js';
 export type { Isa, WasmInput, WasmOptions } from './wasm.js';
+export type {
+  CrossEntropy,
+  OptimizerName,
+  PoolGradientOptions,
+  SparseGradient,
+  TrainerOptions,
+} from './training/options.js';
+export { Trainer } from './training/trainer.js';

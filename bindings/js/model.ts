@@ -26,7 +26,12 @@ import type {
 import type { ModelStages } from './stages.js';
 import { WorkersResidency } from './residency/workers.js';
 import type { WorkersOptions } from './residency/workers.js';
+import { saveTables } from './save.js';
 import type { EmbeddingTable } from './table.js';
+import { checkFresh, rowSource } from './training/fresh.js';
+import type { FreshTable } from './training/fresh.js';
+import type { TrainerOptions } from './training/options.js';
+import { Trainer } from './training/trainer.js';
 import { CoreTokens } from './tokens.js';
 import type { TokenList } from './tokens.js';
 import type { Ids, LookupOptions, Tensor, TopK } from './types.js';
@@ -41,6 +46,9 @@ export interface LoadOptions extends OpenOptions, SourceOptions, WorkersOptions 
   /** How `remote` behaves. */
   remote?: RemoteOptions;
 }
+
+/** A table that comes from no file. */
+export interface FreshOptions extends FreshTable, Pick<LoadOptions, 'isa' | 'wasm' | 'profile'> {}
 
 /**
  * The embedding table and the head of one language model: token ids to vectors, hidden vectors to logits.
@@ -205,6 +213,59 @@ export class EmbeddingModel {
   /** The rows of ids, or vectors of any width, in the plane of their greatest variance: [N, 2]. */
   async plane(of: Ids | Tensor): Promise<Plane> {
     return this.#stages('plane').plane(await this.#vectors(of));
+  }
+
+  /**
+   * Trains the table in place: sparse gradients, optimizers that move only the rows a step touched.
+   * @throws {EmbeddingError} `unsupported` where the table is not F32 (see `dequantize`) or not in this thread
+   */
+  trainer(options: TrainerOptions = {}): Trainer {
+    const { tables, stages, tied } = this.#alive();
+    if (tables === undefined) {
+      throw new EmbeddingError(
+        'unsupported',
+        'trainer needs the rows in memory: load with residency "memory".',
+      );
+    }
+    const { embedding } = tables;
+    const { profile, roles } = this.#description;
+    const changed = () => stages.forgetNorms();
+    const projected = 'projection' in roles;
+    return new Trainer({ core: embedding.core, embedding, tied, profile, projected, changed }, options);
+  }
+
+  /** A model of its own with the same rows as F32, which can be trained. It takes V · d · 4 bytes. */
+  async dequantize(options: Pick<LoadOptions, 'isa' | 'wasm' | 'signal'> = {}): Promise<EmbeddingModel> {
+    const rows = async (first: number, count: number) =>
+      (await this.lookup(Array.from({ length: count }, (_, i) => first + i))).data;
+    const source = rowSource({ vocabSize: this.vocabSize, dim: this.dim, rows });
+    return EmbeddingModel.load(source, { ...options, profile: this.info.profile });
+  }
+
+  /**
+   * A fresh F32 table [V, d] that is its own head, to be trained: weights from a normal distribution, the same for the
+   * same seed. Row `profile.paddingId` is zero.
+   */
+  static async create(options: FreshOptions): Promise<EmbeddingModel> {
+    const { vocabSize, dim, standardDeviation = 1 / Math.sqrt(dim), seed = 0, ...load } = options;
+    checkFresh(options);
+    const source = rowSource({ vocabSize, dim, rows: (_, count) => new Float32Array(count * dim) });
+    const model = await EmbeddingModel.load(source, load);
+    const { core, handle } = model.table!;
+    core.functions.fillNormal(handle, standardDeviation, seed, load.profile?.paddingId ?? -1);
+    return model;
+  }
+
+  /**
+   * The table (and the head, where it is another one) as a model file, with the vocabulary.
+   * @returns the file's bytes, to write to disk or to put into a Blob
+   */
+  save(container: 'gguf' | 'safetensors' = 'gguf'): Uint8Array<ArrayBuffer> {
+    const { tables } = this.#alive();
+    if (tables === undefined) {
+      throw new EmbeddingError('unsupported', 'save needs the rows in memory: load with residency "memory".');
+    }
+    return saveTables(tables, this.#description, this.tokens, container);
   }
 
   /** Frees the model's memory. Later calls reject with code `disposed`; disposing twice is harmless. */

@@ -72,6 +72,11 @@ export class ModelStages {
     this.#own.push(...tables);
   }
 
+  /** To be called after the rows of the table have changed. */
+  forgetNorms(): void {
+    this.#handle.forgetNorms();
+  }
+
   embed(ids: Ids, options: EmbedOptions = {}): Tensor {
     const checked = checkIds(ids, this.#vocabSize);
     return this.#embed(checked, options, undefined);

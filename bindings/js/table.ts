@@ -66,6 +66,11 @@ export class EmbeddingTable {
     return new EmbeddingTable(core, handle, { rows, cols: spec.cols, dtype: spec.dtype });
   }
 
+  /** @internal */
+  get core(): Core {
+    return this.#core;
+  }
+
   /**
    * A new table with the same rows in another format, encoded as ggml's reference does.
    * @throws {EmbeddingError} `unsupported` where there is no encoder for the format
