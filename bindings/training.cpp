@@ -40,7 +40,7 @@ class Trainer {
   Trainer(Table& table, double padding_id)
       : table_(table),
         gradient_(table.spec().rows, table.spec().cols, static_cast<int64_t>(padding_id)),
-        optimizer_(Optimizer::create({}, table.spec().rows, table.spec().cols).value()) {}
+        optimizer_(std::move(Optimizer::create({}, table.spec().rows, table.spec().cols).value())) {}
 
   // Starts an optimizer without state; `options` has every field of OptimizerOptions in camel case.
   int use(const std::string& kind, const val& options) {
