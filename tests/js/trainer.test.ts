@@ -229,7 +229,7 @@ describe('wrong input is refused, and nothing has changed', () => {
 
   test('options', async () => {
     using model = await fresh();
-    const make = (options: object) => () => model.trainer(options as TrainerOptions);
+    const make = (options: object) => () => model.trainer(options);
     expect(make({ optimizer: 'adamax' })).toThrow(/adamw/);
     expect(make({ learningRate: -1 })).toThrow(/learningRate/);
     expect(make({ weigthDecay: 1 })).toThrow(/weigthDecay/);
