@@ -149,6 +149,21 @@ describe('id2vec info', () => {
   });
 });
 
+describe('id2vec bench', () => {
+  it('times lookup and logits beside reading and copying', async () => {
+    const { results, ...what } = await json('bench', model, '--rounds', '3');
+    expect(what).toMatchObject({ vocabSize: v, dim: d, dtype: 'Q8_0', bytes: table.length, rounds: 3 });
+    const names = (results as { name: string }[]).map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['read', 'copy', 'logits, high, N = 1', 'lookup, N = 4096']),
+    );
+    for (const result of results as { milliseconds: number; gigabytesPerSecond: number }[]) {
+      expect(result.milliseconds).toBeGreaterThan(0);
+      expect(result.gigabytesPerSecond).toBeGreaterThan(0);
+    }
+  });
+});
+
 describe('failures', () => {
   it.each([
     [['lookup', 'MODEL', '-1'], /id -1 at position 0/],

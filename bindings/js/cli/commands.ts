@@ -1,4 +1,5 @@
 import type { Command } from './command.js';
+import { bench } from './commands/bench.js';
 import { cache } from './commands/cache.js';
 import { embed } from './commands/embed.js';
 import { convert, quantize } from './commands/export.js';
@@ -19,5 +20,6 @@ export const commands: readonly Command[] = [
   analogy,
   quantize,
   convert,
+  bench,
   cache,
 ];
