@@ -61,6 +61,29 @@ describe('a model from a server that misbehaves', () => {
   });
 });
 
+describe('integrity', () => {
+  test('a model is handed out only if the whole file has the digest', async () => {
+    const cache = openCache({ folder: isNode ? `${inject('temporary')}/integrity` : undefined });
+    const { url, stats } = place('ok', kSmall);
+    const bytes = await (await fetch(url)).arrayBuffer();
+    const hash = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+    const integrity = `sha256-${btoa(String.fromCharCode(...hash))}`;
+    const wrong = `sha256-${btoa(String.fromCharCode(...hash.reverse()))}`;
+    await expect(EmbeddingModel.load(url, { ...kQuick, cache, integrity: wrong })).rejects.toMatchObject({
+      code: 'integrity',
+    });
+    expect((await cache.list()).filter((file) => file.url === url)).toEqual([]);
+    await using model = await EmbeddingModel.load(url, { ...kQuick, cache, integrity });
+    expect((await model.lookup([1999])).data[63]).toBe(weightAt(2000 * 64 - 1));
+    const { requests } = await stats();
+    await using again = await EmbeddingModel.load(url, { ...kQuick, cache, integrity });
+    // The file is known by its digest now; only config.json is asked for.
+    expect((await stats()).requests.length).toBeLessThanOrEqual(requests.length + 1);
+    expect(again.vocabSize).toBe(2000);
+    await cache.delete(url);
+  });
+});
+
 describe('abort', () => {
   test.each([0, 1, 20, 60, 120])('after %i ms', async (milliseconds) => {
     const { url, closed } = place('paced', 'table-20000x512-before-1000-after-1000.safetensors');

@@ -25,6 +25,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('temporary', temporary);
   return async () => {
     await server.close();
-    await rm(temporary, { recursive: true, force: true });
+    await rm(temporary, { recursive: true, force: true, maxRetries: 5 });
   };
 }
