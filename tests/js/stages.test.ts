@@ -360,6 +360,36 @@ describe('memory bill', () => {
   });
 });
 
+describe('rows that stay where they are', () => {
+  const hidden = Float32Array.of(1, 2, 3, 4);
+  const bias = [0.5, 0, -2, 0, 0, 3];
+  const positions = [0, 1, 2].map((row) => [row, 10 * row, 0.5, -row]);
+  const tensors = [
+    f32('output.weight', example),
+    f32('output.bias', bias),
+    f32('position_embd.weight', positions),
+  ];
+  const metadata = { 'tokenizer.ggml.tokens': ['a', 'b', 'c', 'd', 'e'] };
+  const both = async (options: LoadOptions = {}) =>
+    Promise.all(
+      (['memory', 'remote'] as const).map((residency) =>
+        load('gpt2', tensors, metadata, { ...options, residency, profile: { logitScale: 0.5, softcap: 2 } }),
+      ),
+    );
+
+  it('go through the same stages', async () => {
+    const [here, there] = await both();
+    using memory = here!;
+    using remote = there!;
+    expect(await remote.embed([3, 1, 3])).toEqual(await memory.embed([3, 1, 3]));
+    const asked = { ids: [5, 0, 2, 0], forbid: [2], temperature: 0.5, scores: 'softmax' as const };
+    expect(await remote.logits(hidden, asked)).toEqual(await memory.logits(hidden, asked));
+    const top = { ids: [5, 0, 2, 1] };
+    expect(await remote.topK(hidden, 3, top)).toEqual(await memory.topK(hidden, 3, top));
+    await expect(remote.pool([0])).rejects.toMatchObject({ code: 'unsupported' });
+  });
+});
+
 it('nothing works after dispose', async () => {
   const model = await load('llama');
   model.dispose();
