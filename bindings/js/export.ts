@@ -152,8 +152,8 @@ class TablesOf {
   }
 }
 
-// A repository keeps its vocabulary beside the weights; GGUF has it inside.
-async function siblingVocabulary(
+/** @internal A repository keeps its vocabulary beside the weights; GGUF has it inside. */
+export async function siblingVocabulary(
   opened: Opened,
   source: Source,
   signal: AbortSignal | undefined,

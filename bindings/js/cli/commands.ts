@@ -3,6 +3,7 @@ import { bench } from './commands/bench.js';
 import { cache } from './commands/cache.js';
 import { embed } from './commands/embed.js';
 import { convert, quantize } from './commands/export.js';
+import { factorize } from './commands/factorize.js';
 import { info } from './commands/info.js';
 import { logits } from './commands/logits.js';
 import { lookup } from './commands/lookup.js';
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   nearest,
   analogy,
   quantize,
+  factorize,
   convert,
   bench,
   cache,

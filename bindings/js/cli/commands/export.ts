@@ -1,4 +1,3 @@
-import { open, rename, rm } from 'node:fs/promises';
 import { EmbeddingError } from '../../errors.js';
 import { exportModel } from '../../export.js';
 import type { ExportOptions, QuantizeReport } from '../../export.js';
@@ -6,6 +5,7 @@ import { UsageError, loadOptions, modelOptions } from '../command.js';
 import type { Arguments, Command } from '../command.js';
 import { alignColumns, formatBytes, formatCount } from '../output.js';
 import type { Output } from '../output.js';
+import { containerOf, writeWhole } from '../write_file.js';
 import { convertWords } from './words.js';
 
 export const quantize: Command = {
@@ -81,34 +81,6 @@ async function write(args: Arguments, output: Output, type: string | undefined):
     const written = `${to}: ${formatBytes(result.bytes)}`;
     return result.tables.length === 0 ? written : `${written}\n${showReports(result.tables)}`;
   });
-}
-
-function containerOf(path: string): 'gguf' | 'safetensors' {
-  if (path.endsWith('.gguf')) return 'gguf';
-  if (path.endsWith('.safetensors')) return 'safetensors';
-  throw new UsageError(`${path} should end in .gguf or .safetensors, which says what to write`);
-}
-
-// Under another name first: whoever finds the file finds all of it.
-async function writeWhole(path: string, pieces: Iterable<Uint8Array>): Promise<number> {
-  const partial = `${path}.partial-${process.pid}`;
-  let written = 0;
-  try {
-    const file = await open(partial, 'w');
-    try {
-      for (const piece of pieces) {
-        await file.writeFile(piece);
-        written += piece.length;
-      }
-    } finally {
-      await file.close();
-    }
-    await rename(partial, path);
-  } catch (error) {
-    await rm(partial, { force: true });
-    throw error;
-  }
-  return written;
 }
 
 function showReports(reports: readonly QuantizeReport[]): string {

@@ -1,0 +1,209 @@
+/**
+ * Factorizes the embedding of a model: E [V, d] ≈ A · B of rank k, the best there is of that rank, and lays out a file of
+ * A, Bᵀ and the other tensors of the model's input and output stage. Loaded again, that file looks up A[ids] · B and
+ * scores (h · Bᵀ) · Aᵀ.
+ */
+import type { Factorization, Writer } from '../../build/wasm/id2vec.mjs';
+import type { Core } from './core.js';
+import { symmetricEigen } from './eigen.js';
+import { EmbeddingError } from './errors.js';
+import { pieceBytes, setVocabulary, siblingVocabulary } from './export.js';
+import { Loader } from './load.js';
+import { openModel } from './open.js';
+import type { Opened, OpenOptions } from './open.js';
+import { openSource } from './sources/open.js';
+import type { SourceOptions } from './sources/open.js';
+import type { SourceLike } from './sources/source.js';
+import { EmbeddingTable } from './table.js';
+
+/** Makes a table a factorized one: Bᵀ [d, k] beside A [V, k]. The core knows this name. */
+const kProjectionName = 'token_embd_projection.weight';
+
+export interface FactorizeOptions extends OpenOptions, SourceOptions {
+  /** k, from 1 to d. */
+  rank: number;
+  /** Format of A: `F32`, `F16`, `Q8_0`, …; Bᵀ is F32. Default: the embedding's own, where it can be written. */
+  type?: string;
+  container: 'gguf' | 'safetensors';
+}
+
+export interface FactorizeReport {
+  rank: number;
+  /** Format of A. */
+  dtype: string;
+  /** V · d. */
+  sourceParameters: number;
+  /** V · k + k · d. */
+  parameters: number;
+  sourceBytes: number;
+  bytes: number;
+  /** ‖E − A·B‖ / ‖E‖, with A and B as they are stored. */
+  relativeError: number;
+  /** What no factors of this rank can beat, from the singular values. */
+  optimalError: number;
+  /** Of hidden vectors (rows of E, evenly spaced), the share whose best id is the same with both tables. */
+  top1Agreement: number;
+  sampledVectors: number;
+}
+
+export interface FactorizedFile {
+  report: FactorizeReport;
+  /** The file's bytes from first to last, in pieces; each is the caller's to keep. */
+  bytes: Iterable<Uint8Array>;
+}
+
+/**
+ * Makes the file; `use` is called with it before its memory is given back.
+ * @throws {RangeError} for a rank outside 1 … d
+ * @throws {EmbeddingError} `unsupported` for an embedding that is factorized already, or a type without an encoder
+ */
+export async function factorizeModel<T>(
+  from: SourceLike,
+  options: FactorizeOptions,
+  use: (file: FactorizedFile) => Promise<T>,
+): Promise<T> {
+  const source = await openSource(from, options);
+  let opened: Opened | undefined;
+  let factorizer: Factorizer | undefined;
+  try {
+    opened = await openModel(source, options);
+    const vocabulary = await siblingVocabulary(opened, source, options.signal);
+    factorizer = new Factorizer(opened, options);
+    const report = await factorizer.run();
+    const writer = new opened.core.functions.Writer(opened.opener);
+    try {
+      if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
+      factorizer.addTo(writer);
+      opened.core.check(writer.finish(options.container === 'gguf'));
+      return await use({ report, bytes: pieceBytes(opened.core, writer) });
+    } finally {
+      writer.delete();
+    }
+  } finally {
+    factorizer?.dispose();
+    opened?.opener.delete();
+    await (opened?.files ?? source).close?.();
+  }
+}
+
+interface Result {
+  parameters: number;
+  bytes: number;
+  relativeError: number;
+  top1Agreement: number;
+  sampledVectors: number;
+}
+
+class Factorizer {
+  readonly #core: Core;
+  /** What goes into the file. */
+  readonly #tables: { name: string; table: EmbeddingTable; isVector: boolean }[] = [];
+
+  constructor(
+    private readonly opened: Opened,
+    private readonly options: FactorizeOptions,
+  ) {
+    this.#core = opened.core;
+  }
+
+  async run(): Promise<FactorizeReport> {
+    const { roles, tying } = this.opened.plan();
+    const embedding = roles[0]!;
+    if (roles.some(({ role }) => role === 'projection')) {
+      throw new EmbeddingError(
+        'unsupported',
+        `${embedding.name} has a projection already: it is factorized.`,
+      );
+    }
+    checkRank(this.options.rank, embedding.cols);
+    const all = roles.map((_, index) => index);
+    const loader = new Loader(this.opened, roles, all, this.options);
+    const table = await loader.load(0);
+    try {
+      for (const index of all.slice(1)) {
+        const { role, name, rows } = roles[index]!;
+        const compare = role === 'head' && tying === 'compare';
+        const other = compare
+          ? await loader.loadUnlessEqual(index, table, embedding)
+          : await loader.load(index);
+        // A head with the same bytes is the same table, and goes through the projection from now on.
+        if (other !== table) this.#tables.push({ name, table: other, isVector: rows === 1 });
+      }
+      return await this.#factors(table, embedding.name);
+    } finally {
+      table.dispose();
+    }
+  }
+
+  addTo(writer: Writer): void {
+    for (const { name, table, isVector } of this.#tables) writer.add(name, table.handle, isVector);
+  }
+
+  dispose(): void {
+    for (const { table } of this.#tables) table.dispose();
+  }
+
+  async #factors(table: EmbeddingTable, name: string): Promise<FactorizeReport> {
+    const { vocabSize: rows, dim, dtype: from, bytes: sourceBytes } = table;
+    const { rank } = this.options;
+    const dtype = this.#encodable(this.options.type ?? from, rank);
+    const factorization = new this.#core.functions.Factorization(table.handle);
+    try {
+      const { vectors, values } = await symmetricEigen(this.#gram(factorization, dim), dim);
+      this.#run(factorization, Float32Array.from(vectors.subarray(0, rank * dim)), dtype);
+      const a = this.#core.require(factorization.takeRows());
+      this.#keep(name, new EmbeddingTable(this.#core, a, { rows, cols: rank, dtype }));
+      const b = this.#core.require(factorization.takeProjection());
+      this.#keep(kProjectionName, new EmbeddingTable(this.#core, b, { rows: dim, cols: rank, dtype: 'F32' }));
+      const optimalError = this.#optimalError(values);
+      const result = factorization.result() as Result;
+      return { rank, dtype, sourceParameters: rows * dim, sourceBytes, optimalError, ...result };
+    } finally {
+      factorization.delete();
+    }
+  }
+
+  #gram(factorization: Factorization, dim: number): Float64Array {
+    const address = factorization.gram();
+    if (address === 0) throw this.#core.failure();
+    const bytes = this.#core.memory.bytes(address, dim * dim * 8);
+    factorization.dropGram();
+    return new Float64Array(bytes.buffer);
+  }
+
+  #run(factorization: Factorization, basis: Float32Array, dtype: string): void {
+    const { memory } = this.#core;
+    const address = memory.allocate(basis.byteLength);
+    try {
+      memory.writeFloats(address, basis);
+      this.#core.check(factorization.run(address, this.options.rank, dtype));
+    } finally {
+      memory.release(address);
+    }
+  }
+
+  #optimalError(values: Float64Array): number {
+    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+    return this.#core.memory.withScratch(bytes.length, (address) => {
+      this.#core.memory.write(address, bytes);
+      return this.#core.functions.optimalError(address, values.length, this.options.rank);
+    });
+  }
+
+  /** Of a format that cannot be written (or not at this width) the next best. */
+  #encodable(type: string, rank: number): string {
+    const dtype = this.#core.functions.encodable(type, rank);
+    if (dtype !== '') return dtype;
+    if (this.options.type === undefined) return 'F16';
+    throw new EmbeddingError('unsupported', `There is no encoder for the type "${type}".`);
+  }
+
+  #keep(name: string, table: EmbeddingTable): void {
+    this.#tables.push({ name, table, isVector: false });
+  }
+}
+
+function checkRank(rank: number, dim: number): void {
+  if (Number.isInteger(rank) && rank >= 1 && rank <= dim) return;
+  throw new RangeError(`rank is ${rank}; it must be a whole number from 1 to ${dim}, the width of a row`);
+}
