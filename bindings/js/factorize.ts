@@ -123,9 +123,7 @@ class Factorizer {
       for (const index of all.slice(1)) {
         const { role, name, rows } = roles[index]!;
         const compare = role === 'head' && tying === 'compare';
-        const other = compare
-          ? await loader.loadUnlessEqual(index, table, embedding)
-          : await loader.load(index);
+        const other = compare ? await loader.loadUnlessEqual(index, table) : await loader.load(index);
         // A head with the same bytes is the same table, and goes through the projection from now on.
         if (other !== table) this.#tables.push({ name, table: other, isVector: rows === 1 });
       }
