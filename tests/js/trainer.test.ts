@@ -1,7 +1,6 @@
 // Training through the package: what a user sees of gradients, optimizers and saved tables. The formulas are tested
 // natively (tests/cpp/optimizer_test.cpp, head_training_test.cpp, input_training_test.cpp).
 import { EmbeddingError, EmbeddingModel } from 'id2vec';
-import type { TrainerOptions } from 'id2vec';
 import { describe, expect, test } from 'vitest';
 
 const fresh = (vocabSize = 6, dim = 4) => EmbeddingModel.create({ vocabSize, dim, seed: 3 });
