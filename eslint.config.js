@@ -28,10 +28,12 @@ export default defineConfig(
     files: ['**/*.{js,mjs}'],
     languageOptions: {
       globals: {
+        AbortController: false,
         console: false,
         fetch: false,
         performance: false,
         process: false,
+        setTimeout: false,
         URL: false,
         Buffer: false,
         TextEncoder: false,
