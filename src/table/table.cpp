@@ -14,7 +14,9 @@ constexpr size_t kAlignment = Scratch::kAlignment;
 
 // Rows that are computed before their scores are looked at. Long blocks let the kernels stream; but where several
 // vectors meet the rows, these should stay in the second-level cache, and the scores in the first.
-constexpr size_t kRowBytes = 512 * 1024, kScoreBytes = 16 * 1024, kMinBlockRows = 16, kMaxBlockRows = 4096;
+// No powers of two: kernels walk four quarters of a block at once, and quarters that are whole pages apart compete for
+// the same places in the first-level cache (Q5_0 with d = 768: 3.9 ms instead of 2.6 ms for 50257 rows).
+constexpr size_t kRowBytes = 512 * 1024, kScoreBytes = 16 * 1000, kMinBlockRows = 16, kMaxBlockRows = 4000;
 
 size_t block_rows(const TableView& table, size_t vectors) {
   size_t row_bytes = 0;

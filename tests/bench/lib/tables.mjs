@@ -23,10 +23,12 @@ export function randomFloats(count, seed) {
   return Float32Array.from({ length: count }, () => (next() + next() + next() + next() - 510) / 148);
 }
 
+/** Finite, none huge, and spread like weights: around no offset that dwarfs them, and not all tiny. */
 function looksLikeWeights(values) {
   const greatest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const power = values.reduce((sum, value) => sum + value * value, 0) / values.length;
-  return Number.isFinite(power) && greatest < 0.5 && Math.sqrt(power) > 0.004;
+  const mean = values.length === 1 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
+  return greatest < 0.5 && Math.sqrt(variance) > 0.004 + greatest / 20;
 }
 
 /** Bytes of `count` blocks one after the other. */
