@@ -16,6 +16,7 @@ export default defineConfig({
   resolve: { alias: { id2vec: fileURLToPath(new URL('../dist/index.js', import.meta.url)) } },
   assetsInclude: ['**/*.gguf'],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  worker: { format: 'es' },
   server: { headers, fs: { allow: [fileURLToPath(new URL('..', import.meta.url))] } },
   preview: { headers },
   build: { target: 'es2022', assetsInlineLimit: 0 },

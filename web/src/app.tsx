@@ -6,6 +6,8 @@ import { Logits } from './components/Logits';
 import { MatrixView } from './components/Matrix';
 import { ModelCard } from './components/ModelCard';
 import { ModelPicker } from './components/ModelPicker';
+import { Neighbours } from './components/Neighbours';
+import { Training } from './components/Training';
 import { defaultModels } from './models';
 import { model, problem } from './state';
 
@@ -33,8 +35,12 @@ export function App() {
         <MatrixView />
         <div class="columns">
           <Logits />
-          <ModelCard />
+          <div class="stack">
+            <Neighbours />
+            <ModelCard />
+          </div>
         </div>
+        <Training />
       </main>
     </DropZone>
   );

@@ -31,14 +31,19 @@ export function pieceOf(id: number): string | undefined {
   return tokens && id < tokens.length ? tokens.at(id) : undefined;
 }
 
+/** The id of a word as people type it: as a piece that begins a word, or as it stands. */
+export function idOf(word: string): number | undefined {
+  const tokens = model.value?.tokens;
+  return tokens?.idOf('▁' + word) ?? tokens?.idOf(word);
+}
+
 /** Ids as typed: numbers apart by anything that is no digit. A word that the vocabulary knows counts as its id. */
 export const parsedIds = computed<{ ids: number[]; unknown: string[] }>(() => {
   const ids: number[] = [];
   const unknown: string[] = [];
-  const tokens = model.value?.tokens;
   for (const word of idText.value.split(/[\s,;[\]]+/)) {
     if (word === '') continue;
-    const piece = tokens?.idOf('▁' + word) ?? tokens?.idOf(word);
+    const piece = idOf(word);
     if (/^-?\d+(\.\d+)?$/.test(word)) ids.push(Number(word));
     else if (piece !== undefined) ids.push(piece);
     else unknown.push(word);
