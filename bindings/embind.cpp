@@ -15,15 +15,15 @@
 #include <string>
 #include <utility>
 
+#include "border.h"
 #include "containers/directory.h"
 #include "containers/file_set.h"
 #include "containers/reader.h"
 #include "formats/catalog.h"
 #include "kernels/kernels.h"
-#include "model/model.h"
-#include "border.h"
 #include "model/architectures.h"
 #include "model/memory_bill.h"
+#include "model/model.h"
 #include "stages.h"
 #include "table/table.h"
 #include "tools/export.h"
@@ -166,18 +166,21 @@ val profile_to_js(const Profile& profile) {
   val object = val::object();
   for (const ProfileEntry& entry : profile_entries(profile)) {
     const std::string key(entry.key);
-    if (entry.is_text) object.set(key, text(entry.text));
-    else if (entry.is_flag) object.set(key, entry.number != 0);
-    else object.set(key, entry.number);
+    if (entry.is_text)
+      object.set(key, text(entry.text));
+    else if (entry.is_flag)
+      object.set(key, entry.number != 0);
+    else
+      object.set(key, entry.number);
   }
   return object;
 }
 
 // null on failure.
 val memory_bill_to_js(double rows, double cols, double table_bytes, double head_bytes, double file_bytes) {
-  const Result<MemoryBill> bill = memory_bill({static_cast<uint64_t>(rows), static_cast<uint64_t>(cols),
-                                               static_cast<uint64_t>(table_bytes), static_cast<uint64_t>(head_bytes),
-                                               static_cast<uint64_t>(file_bytes)});
+  const Result<MemoryBill> bill = memory_bill(
+      {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), static_cast<uint64_t>(table_bytes),
+       static_cast<uint64_t>(head_bytes), static_cast<uint64_t>(file_bytes)});
   if (report(bill.status()) != 0) return val::null();
   val object = val::object();
   object.set("parameters", number(bill.value().parameters));
@@ -186,18 +189,18 @@ val memory_bill_to_js(double rows, double cols, double table_bytes, double head_
   object.set("shareOfFile", bill.value().share_of_file);
   object.set("savedByTying", number(bill.value().saved_by_tying));
   object.set("formats", array_of(bill.value().formats, [](const FormatCost& cost) {
-    val item = val::object();
-    item.set("format", text(cost.format));
-    item.set("bytes", number(cost.bytes));
-    return item;
-  }));
+               val item = val::object();
+               item.set("format", text(cost.format));
+               item.set("bytes", number(cost.bytes));
+               return item;
+             }));
   object.set("factorized", array_of(bill.value().factorized, [](const FactorCost& cost) {
-    val item = val::object();
-    item.set("rank", number(cost.rank));
-    item.set("parameters", number(cost.parameters));
-    item.set("bytes", number(cost.bytes));
-    return item;
-  }));
+               val item = val::object();
+               item.set("rank", number(cost.rank));
+               item.set("parameters", number(cost.parameters));
+               item.set("bytes", number(cost.bytes));
+               return item;
+             }));
   object.set("breakEvenRank", number(bill.value().break_even_rank));
   return object;
 }
@@ -217,7 +220,8 @@ std::string_view tying_name(ModelPlan::Tying tying) {
 std::unique_ptr<Table> allocate_table(const TableSpec& spec, const std::string& isa) {
   const KernelTable* kernels = kernel_table(isa);
   if (kernels == nullptr) {
-    report(Status(Code::kUnsupported, "this module has no kernels for the instruction set that was asked for"));
+    report(
+        Status(Code::kUnsupported, "this module has no kernels for the instruction set that was asked for"));
     return nullptr;
   }
   if (spec.dtype == nullptr) {

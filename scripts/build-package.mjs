@@ -54,4 +54,7 @@ for (const file of wasmFiles) {
 }
 if (existsSync('dist/cli.js')) await chmod('dist/cli.js', 0o755);
 await types;
+// The package's types name the glue's by their place relative to the sources, so dist/types repeats the folders.
+await mkdir('dist/types/build/wasm', { recursive: true });
+await copyFile('build/wasm/id2vec.d.mts', 'dist/types/build/wasm/id2vec.d.mts');
 await printSizes(chunks, wasmFiles);

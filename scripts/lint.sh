@@ -15,7 +15,7 @@ check() {
 }
 
 # The types of the glue, and those of the package that the page imports, are made by the build.
-[ -e dist/types/index.d.ts ] || scripts/build.sh || exit 1
+[ -e dist/types/bindings/js/index.d.ts ] || scripts/build.sh || exit 1
 
 check "clang-format (npm run format)" clang_format --dry-run -Werror
 check "prettier (npm run format)" npx prettier --check --log-level warn .

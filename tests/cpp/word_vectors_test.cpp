@@ -168,8 +168,7 @@ TEST(WordVectors, NamesTheLineThatIsWrong) {
 }
 
 TEST(WordVectors, RecognisesAFileByItsFirstLine) {
-  for (const std::string_view text :
-       {"2 3\n", "2 3 \r\n", "the 0.25 -1\nof", "\xEF\xBB\xBFthe 1 2"}) {
+  for (const std::string_view text : {"2 3\n", "2 3 \r\n", "the 0.25 -1\nof", "\xEF\xBB\xBFthe 1 2"}) {
     EXPECT_TRUE(WordVectors::matches(bytes_of(text))) << text;
   }
   for (const std::string_view text :
