@@ -130,6 +130,13 @@ describe('workers', () => {
     await expect(failure).rejects.toMatchObject({ code: 'worker' });
   });
 
+  it('that die while they are waited for are an error, not a hang', async () => {
+    const worker = 'data:text/javascript,setTimeout(() => { throw new Error("gone"); }, 50)';
+    const failure = EmbeddingModel.load(tied, { residency: 'workers', workers: 2, worker });
+    await expect(failure).rejects.toMatchObject({ code: 'worker' });
+    await expect(failure).rejects.toThrow(/gone/);
+  });
+
   it('stop loading when asked to', async () => {
     const controller = new AbortController();
     const load = EmbeddingModel.load(tied, {
