@@ -14,7 +14,7 @@ namespace id2vec {
 
 inline std::unique_ptr<Table> float_table(uint64_t rows, uint32_t cols, const std::vector<float>& values) {
   auto table =
-      std::move(Table::allocate({dtype_by_name("F32"), rows, cols, 0}, *kernel_table("auto")).value());
+      std::move(Table::allocate({dtype_by_name("F32"), rows, cols, {}}, *kernel_table("auto")).value());
   std::memcpy(table->plane(0).data(), values.data(), values.size() * sizeof(float));
   return table;
 }
