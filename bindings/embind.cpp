@@ -1,4 +1,5 @@
-// The one C++ file that knows JavaScript exists: the core's functions under names and types that cross the border.
+// Headers, tables and memory under names and types that cross the border. bindings/ is the one folder of C++ that knows
+// JavaScript exists; its other files are writing.cpp, stages.cpp, training.cpp, factorize.cpp.
 //
 //   numbers   sizes and file offsets arrive as doubles (exact up to 2^53), heap addresses as 32-bit integers
 //   arrays    never cross: the caller writes them into memory it got from `allocate` and passes address and count
@@ -8,7 +9,6 @@
 #include <emscripten/val.h>
 #include <wasm_simd128.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -26,8 +26,8 @@
 #include "model/model.h"
 #include "stages.h"
 #include "table/table.h"
-#include "tools/export.h"
-#include "tools/quantize.h"
+#include "to_js.h"
+#include "writing.h"
 
 namespace id2vec {
 namespace {
@@ -36,184 +36,6 @@ using emscripten::val;
 
 std::string error_code() { return std::string(code_name(last_failure.code())); }
 std::string error_message() { return last_failure.message(); }
-
-// Plain objects for JavaScript -------------------------------------------------------------------------------
-
-val text(std::string_view value) { return val(std::string(value)); }
-val number(uint64_t value) { return val(static_cast<double>(value)); }
-
-template <class List, class Convert>
-val array_of(const List& list, Convert convert) {
-  val array = val::array();
-  unsigned i = 0;
-  for (const auto& item : list) array.set(i++, convert(item));
-  return array;
-}
-
-struct MetadataToJs {
-  val operator()(bool value) const { return val(value); }
-  val operator()(int64_t value) const { return val(static_cast<double>(value)); }
-  val operator()(uint64_t value) const { return number(value); }
-  val operator()(double value) const { return val(value); }
-  // An array that was not kept: { length } alone.
-  val operator()(const ArrayLength& value) const {
-    val object = val::object();
-    object.set("length", number(value.length));
-    return object;
-  }
-  val operator()(const std::string& value) const { return val(value); }
-  val operator()(const std::vector<double>& value) const {
-    return array_of(value, [](double item) { return val(item); });
-  }
-  val operator()(const std::vector<std::string>& value) const {
-    return array_of(value, [](const std::string& item) { return val(item); });
-  }
-};
-
-val tensor_to_js(const Tensor& tensor, const Directory& directory) {
-  val object = val::object();
-  object.set("name", tensor.name);
-  object.set("dtype", text(tensor.dtype->name));
-  object.set("shape", array_of(tensor.shape, number));
-  object.set("file", tensor.file < directory.files.size() ? val(directory.files[tensor.file]) : val::null());
-  object.set("offset", number(tensor.offset));
-  object.set("bytes", number(tensor.bytes));
-  return object;
-}
-
-// Metadata goes as [key, value] pairs: a key may be "__proto__".
-val directory_to_js(const Directory& directory) {
-  val object = val::object();
-  object.set("container", text(directory.container));
-  object.set("files", array_of(directory.files, text));
-  object.set("tensors",
-             array_of(directory.tensors, [&](const Tensor& t) { return tensor_to_js(t, directory); }));
-  object.set("skipped", array_of(directory.skipped, text));
-  object.set("metadata", array_of(directory.metadata, [](const auto& entry) {
-               val pair = val::array();
-               pair.set(0, entry.first);
-               pair.set(1, std::visit(MetadataToJs{}, entry.second));
-               return pair;
-             }));
-  return object;
-}
-
-val segment_to_js(const Segment& segment) {
-  val object = val::object();
-  object.set("file", segment.file);
-  object.set("offset", number(segment.offset));
-  object.set("bytes", number(segment.bytes));
-  object.set("plane", segment.plane);
-  object.set("target", number(segment.target));
-  return object;
-}
-
-std::string_view conversion_name(Conversion conversion) {
-  switch (conversion) {
-    case Conversion::kNone: return "none";
-    case Conversion::kStrided: return "strided";
-  }
-  return "none";
-}
-
-// What a table is, but for its rows: a plain object that may be sent to another thread.
-val spec_to_js(const TableSpec& spec) {
-  val object = val::object();
-  object.set("dtype", text(spec.dtype->name));
-  object.set("cols", spec.cols);
-  object.set("groupSize", spec.affine.group_size);
-  object.set("scaleType", static_cast<int>(spec.affine.scale_type));
-  object.set("offsets", static_cast<int>(spec.affine.offsets));
-  object.set("isSigned", spec.affine.is_signed);
-  object.set("perTensor", spec.affine.per_tensor);
-  object.set("zeroPoint", spec.affine.zero_point);
-  object.set("scaleFactor", spec.affine.scale_factor);
-  return object;
-}
-
-TableSpec spec_from_js(const val& object, uint64_t rows) {
-  TableSpec spec{dtype_by_name(object["dtype"].as<std::string>()), rows, object["cols"].as<uint32_t>(), {}};
-  if (!object.hasOwnProperty("groupSize")) return spec;
-  spec.affine.group_size = object["groupSize"].as<uint32_t>();
-  spec.affine.scale_type = static_cast<ScaleType>(object["scaleType"].as<int>());
-  spec.affine.offsets = static_cast<Offsets>(object["offsets"].as<int>());
-  spec.affine.is_signed = object["isSigned"].as<bool>();
-  spec.affine.per_tensor = object["perTensor"].as<bool>();
-  spec.affine.zero_point = object["zeroPoint"].as<int32_t>();
-  spec.affine.scale_factor = object["scaleFactor"].as<float>();
-  return spec;
-}
-
-val role_to_js(const Role& role) {
-  const TableSource& source = role.source;
-  val object = val::object();
-  object.set("role", role.role);
-  object.set("name", source.name);
-  object.set("dtype", text(source.spec.dtype->name));
-  object.set("rows", number(source.spec.rows));
-  object.set("cols", source.spec.cols);
-  object.set("spec", spec_to_js(source.spec));
-  object.set("conversion", text(conversion_name(source.conversion)));
-  object.set("bytes", number(source.bytes()));
-  uint64_t inline_bytes = 0;
-  for (const InlineRun& run : source.inline_runs) inline_bytes += run.bytes.size();
-  object.set("inlineBytes", number(inline_bytes));
-  object.set("segments", array_of(source.segments, segment_to_js));
-  return object;
-}
-
-val profile_to_js(const Profile& profile) {
-  val object = val::object();
-  for (const ProfileEntry& entry : profile_entries(profile)) {
-    const std::string key(entry.key);
-    if (entry.is_text)
-      object.set(key, text(entry.text));
-    else if (entry.is_flag)
-      object.set(key, entry.number != 0);
-    else
-      object.set(key, entry.number);
-  }
-  return object;
-}
-
-// null on failure.
-val memory_bill_to_js(double rows, double cols, double table_bytes, double head_bytes, double file_bytes) {
-  const Result<MemoryBill> bill = memory_bill(
-      {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), static_cast<uint64_t>(table_bytes),
-       static_cast<uint64_t>(head_bytes), static_cast<uint64_t>(file_bytes)});
-  if (report(bill.status()) != 0) return val::null();
-  val object = val::object();
-  object.set("parameters", number(bill.value().parameters));
-  object.set("bytes", number(bill.value().bytes));
-  object.set("bitsPerWeight", bill.value().bits_per_weight);
-  object.set("shareOfFile", bill.value().share_of_file);
-  object.set("savedByTying", number(bill.value().saved_by_tying));
-  object.set("formats", array_of(bill.value().formats, [](const FormatCost& cost) {
-               val item = val::object();
-               item.set("format", text(cost.format));
-               item.set("bytes", number(cost.bytes));
-               return item;
-             }));
-  object.set("factorized", array_of(bill.value().factorized, [](const FactorCost& cost) {
-               val item = val::object();
-               item.set("rank", number(cost.rank));
-               item.set("parameters", number(cost.parameters));
-               item.set("bytes", number(cost.bytes));
-               return item;
-             }));
-  object.set("breakEvenRank", number(bill.value().break_even_rank));
-  return object;
-}
-
-std::string_view tying_name(ModelPlan::Tying tying) {
-  switch (tying) {
-    case ModelPlan::Tying::kAbsent: return "absent";
-    case ModelPlan::Tying::kShared: return "shared";
-    case ModelPlan::Tying::kCompare: return "compare";
-    case ModelPlan::Tying::kUntied: return "untied";
-  }
-  return "untied";
-}
 
 // Reading headers --------------------------------------------------------------------------------------------
 
@@ -279,17 +101,11 @@ class Opener {
 
   void drop_bytes() { files_.drop_bytes(); }
 
-  const Directory& headers() const { return plan_.directory; }
+  // A file to be written with this one's metadata and vocabulary.
+  std::unique_ptr<Writer> writer() const { return std::make_unique<Writer>(plan_.directory); }
   val directory() const { return directory_to_js(plan_.directory); }
 
-  val plan() const {
-    val object = val::object();
-    object.set("roles", array_of(plan_.roles, role_to_js));
-    object.set("profile", profile_to_js(plan_.profile));
-    object.set("tying", text(tying_name(plan_.tying)));
-    object.set("warnings", array_of(plan_.warnings, [](const std::string& item) { return val(item); }));
-    return object;
-  }
+  val plan() const { return plan_to_js(plan_); }
 
   // The table that roles[index] asks for, its bytes still to be written; null on failure.
   std::unique_ptr<Table> allocate(unsigned index, const std::string& isa) const {
@@ -411,106 +227,36 @@ int table_top_k(const Table& table, uintptr_t hidden, size_t count, size_t k, bo
   return report(table.top_k(call.hidden, k, call.precision, call.candidates, out));
 }
 
-// Writing files ----------------------------------------------------------------------------------------------
+// What tables take -------------------------------------------------------------------------------------------
 
-// The same rows in another format; null on failure.
-std::unique_ptr<Table> quantize(const Table& table, const std::string& dtype) {
-  const Dtype* to = dtype_by_name(dtype);
-  if (to == nullptr || to->format < 0) {
-    report(Status(Code::kUnsupported, "There is no table format \"" + dtype + "\"."));
-    return nullptr;
-  }
-  Result<std::unique_ptr<Table>> quantized = quantize_table(table, *to);
-  if (report(quantized.status()) != 0) return nullptr;
-  return std::move(quantized.value());
-}
-
-// The format that `dtype` becomes for rows of this width; empty where there is no encoder for it.
-std::string encodable(const std::string& dtype, uint32_t cols) {
-  const Dtype* wanted = dtype_by_name(dtype);
-  const Dtype* possible = wanted == nullptr ? nullptr : encodable_dtype(*wanted, cols);
-  return std::string(possible == nullptr ? "" : possible->name);
-}
-
-// What the second table lost; null on failure.
-val compare(const Table& source, const Table& quantized) {
-  const Result<QuantizeReport> compared = compare_tables(source, quantized);
-  if (report(compared.status()) != 0) return val::null();
-  const QuantizeReport& result = compared.value();
+// null on failure.
+val memory_bill_to_js(double rows, double cols, double table_bytes, double head_bytes, double file_bytes) {
+  const Result<MemoryBill> bill = memory_bill(
+      {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), static_cast<uint64_t>(table_bytes),
+       static_cast<uint64_t>(head_bytes), static_cast<uint64_t>(file_bytes)});
+  if (report(bill.status()) != 0) return val::null();
   val object = val::object();
-  object.set("sourceBytes", number(result.source_bytes));
-  object.set("bytes", number(result.bytes));
-  object.set("relativeError", result.relative_error);
-  object.set("worstRow", number(result.worst_row));
-  object.set("worstRowError", result.worst_row_error);
-  object.set("meanCosine", result.mean_cosine);
-  object.set("top1Agreement", result.top1_agreement);
-  object.set("sampledRows", result.sampled_rows);
+  object.set("parameters", number(bill.value().parameters));
+  object.set("bytes", number(bill.value().bytes));
+  object.set("bitsPerWeight", bill.value().bits_per_weight);
+  object.set("shareOfFile", bill.value().share_of_file);
+  object.set("savedByTying", number(bill.value().saved_by_tying));
+  object.set("formats", array_of(bill.value().formats, [](const FormatCost& cost) {
+               val item = val::object();
+               item.set("format", text(cost.format));
+               item.set("bytes", number(cost.bytes));
+               return item;
+             }));
+  object.set("factorized", array_of(bill.value().factorized, [](const FactorCost& cost) {
+               val item = val::object();
+               item.set("rank", number(cost.rank));
+               item.set("parameters", number(cost.parameters));
+               item.set("bytes", number(cost.bytes));
+               return item;
+             }));
+  object.set("breakEvenRank", number(bill.value().break_even_rank));
   return object;
 }
-
-// A file that holds some tables, with the metadata and the vocabulary of the file that they come from.
-class Writer {
- public:
-  explicit Writer(const Opener& source) {
-    source_.metadata = source.headers().metadata;
-    source_.vocabulary = source.headers().vocabulary;
-  }
-
-  void set_text(std::string key, std::string value) { source_.metadata[std::move(key)] = std::move(value); }
-  void set_number(std::string key, double value) {
-    if (value == std::floor(value) && std::abs(value) < 0x1p53) {
-      source_.metadata[std::move(key)] = static_cast<int64_t>(value);
-    } else {
-      source_.metadata[std::move(key)] = value;
-    }
-  }
-
-  // Pieces as in Vocabulary; `scores` and `types` may be 0.
-  void set_vocabulary(uintptr_t text, size_t bytes, uintptr_t offsets, size_t count, uintptr_t scores,
-                      uintptr_t types) {
-    Vocabulary& vocabulary = source_.vocabulary = {};
-    vocabulary.text.assign(at<const char>(text), bytes);
-    vocabulary.offsets.assign(at<const uint32_t>(offsets), at<const uint32_t>(offsets) + count + 1);
-    if (scores != 0) vocabulary.scores.assign(at<const float>(scores), at<const float>(scores) + count);
-    if (types != 0) vocabulary.types.assign(at<const int32_t>(types), at<const int32_t>(types) + count);
-  }
-
-  // The table must outlive the last call of pieces().
-  void add(std::string name, const Table& table, bool is_vector) {
-    tables_.push_back({std::move(name), &table, is_vector});
-  }
-
-  int finish(bool gguf) {
-    Result<Export> made = export_tables(gguf ? Container::kGguf : Container::kSafetensors, source_, tables_);
-    if (made.ok()) file_ = std::move(made.value());
-    return report(made.status());
-  }
-
-  // The file from its first byte to its last: runs of bytes, each after so many zeros.
-  val pieces() const {
-    val list = val::array();
-    unsigned count = 0;
-    uint64_t end = 0;
-    const auto put = [&](uint64_t offset, Bytes bytes) {
-      val piece = val::object();
-      piece.set("zeros", number(offset - end));
-      piece.set("address", reinterpret_cast<uintptr_t>(bytes.data()));
-      piece.set("bytes", number(bytes.size()));
-      list.set(count++, piece);
-      end = offset + bytes.size();
-    };
-    put(0, file_.layout.header);
-    for (const uint32_t i : file_.layout.order) put(file_.layout.offsets[i], file_.pieces[i]);
-    put(file_.layout.bytes, {});
-    return list;
-  }
-
- private:
-  Directory source_;
-  std::vector<NamedTable> tables_;
-  Export file_;
-};
 
 // Memory -----------------------------------------------------------------------------------------------------
 
@@ -603,20 +349,8 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("overrideNumber", &Opener::override_number)
       .function("overrideText", &Opener::override_text)
       .function("stages", &Opener::stages)
+      .function("writer", &Opener::writer)
       .function("takeVocabulary", &Opener::take_vocabulary);
-
-  function("quantize", &quantize);
-  function("encodable", &encodable);
-  function("compare", &compare);
-
-  class_<Writer>("Writer")
-      .constructor<const Opener&>()
-      .function("setText", &Writer::set_text)
-      .function("setNumber", &Writer::set_number)
-      .function("setVocabulary", &Writer::set_vocabulary)
-      .function("add", &Writer::add)
-      .function("finish", &Writer::finish)
-      .function("pieces", &Writer::pieces);
 
   class_<Table>("Table")
       .function("planes", &table_planes)

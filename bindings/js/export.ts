@@ -66,7 +66,7 @@ export async function exportModel<T>(
     tables = new TablesOf(opened, options);
     await tables.load();
     const reports = tables.quantize();
-    const writer = new opened.core.functions.Writer(opened.opener);
+    const writer = opened.opener.writer();
     try {
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
       tables.addTo(writer);

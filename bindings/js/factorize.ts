@@ -70,7 +70,7 @@ export async function factorizeModel<T>(
     const vocabulary = await siblingVocabulary(opened, source, options.signal);
     factorizer = new Factorizer(opened, options);
     const report = await factorizer.run();
-    const writer = new opened.core.functions.Writer(opened.opener);
+    const writer = opened.opener.writer();
     try {
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
       factorizer.addTo(writer);

@@ -14,8 +14,7 @@ export function saveTables(
   container: 'gguf' | 'safetensors',
 ): Uint8Array<ArrayBuffer> {
   const { core } = embedding;
-  const nothing = new core.functions.Opener('', '', '');
-  const writer = new core.functions.Writer(nothing);
+  const writer = new core.functions.Writer();
   try {
     if (architecture !== '') writer.setText('general.architecture', architecture);
     if (tokens !== undefined) {
@@ -28,7 +27,6 @@ export function saveTables(
     return joined([...pieceBytes(core, writer)]);
   } finally {
     writer.delete();
-    nothing.delete();
   }
 }
 

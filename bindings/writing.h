@@ -1,0 +1,48 @@
+// Model files out of tables, as JavaScript drives it.
+#pragma once
+
+#include <emscripten/val.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "containers/directory.h"
+#include "table/table.h"
+#include "tools/export.h"
+
+namespace id2vec {
+
+// A file that holds some tables, with the metadata and the vocabulary of the file that they come from, if any.
+class Writer {
+ public:
+  Writer() = default;
+  explicit Writer(const Directory& source) {
+    source_.metadata = source.metadata;
+    source_.vocabulary = source.vocabulary;
+  }
+
+  void set_text(std::string key, std::string value) { source_.metadata[std::move(key)] = std::move(value); }
+  void set_number(std::string key, double value);
+
+  // Pieces as in Vocabulary; `scores` and `types` may be 0.
+  void set_vocabulary(uintptr_t text, size_t bytes, uintptr_t offsets, size_t count, uintptr_t scores,
+                      uintptr_t types);
+
+  // The table must outlive the last call of pieces().
+  void add(std::string name, const Table& table, bool is_vector) {
+    tables_.push_back({std::move(name), &table, is_vector});
+  }
+
+  int finish(bool gguf);
+
+  // The file from its first byte to its last: runs of bytes, each after so many zeros.
+  emscripten::val pieces() const;
+
+ private:
+  Directory source_;
+  std::vector<NamedTable> tables_;
+  Export file_;
+};
+
+}  // namespace id2vec
