@@ -11,7 +11,7 @@ namespace {
 
 // Rows per tile: a tile of d = 768 floats per row stays in a second-level cache while every vector meets it.
 constexpr uint64_t kTileRows = 64;
-// Vectors per pass: bounds the scratch memory to this many values per row of a tile.
+// Partial sums of a dot product.
 constexpr size_t kLanes = 8;
 
 template <class... Parts>
