@@ -20,6 +20,30 @@ OutputOptions options_of(const HeadCall& call) {
           .scores = static_cast<Scores>(call.scores)};
 }
 
+// out [V]: the length of each row.
+int norms_of(const Table& table, uintptr_t out) {
+  return report(row_norms(table, span_at<float>(out, table.spec().rows)));
+}
+
+// norms as norms_of() wrote them, or 0 for the dot metric; values and indices [k].
+int nearest_rows(const Table& table, uintptr_t norms, const NearestCall& call, uintptr_t values,
+                 uintptr_t indices) {
+  const NearestOptions options{.metric = static_cast<Metric>(call.metric),
+                               .exclude = span_at<const uint32_t>(call.exclude, call.exclude_length),
+                               .limit = static_cast<uint64_t>(call.limit)};
+  return report(id2vec::nearest(table, span_at<const float>(norms, table.spec().rows),
+                                span_at<const float>(call.query, table.spec().cols), call.k, options,
+                                {at<float>(values), at<int32_t>(indices), nullptr}));
+}
+
+// out [d].
+int target_of_analogy(const Table& table, uintptr_t positive, size_t n_positive, uintptr_t negative,
+                      size_t n_negative, uintptr_t out) {
+  return report(analogy_target(table, span_at<const uint32_t>(positive, n_positive),
+                               span_at<const uint32_t>(negative, n_negative),
+                               span_at<float>(out, table.spec().cols)));
+}
+
 // vectors [count, width] → out [count, count].
 int similarity(uintptr_t vectors, size_t count, size_t width, int metric, uintptr_t out) {
   return report(similarity_matrix(span_at<const float>(vectors, count * width), width,
@@ -42,7 +66,7 @@ int smooth_inverse_frequency(uintptr_t counts, size_t count, double a, uintptr_t
 }  // namespace
 
 Stages::Stages(const Profile& profile, const Table& embedding, const Table& head)
-    : profile_(profile), embedding_(&embedding), head_(&head) {}
+    : profile_(profile), embedding_(&embedding), head_(&head), rows_(embedding.spec().rows) {}
 
 int Stages::set_table(const std::string& role, const Table* table) {
   if (role == "positions") return positions_ = table, 0;
@@ -139,7 +163,19 @@ int Stages::top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t in
                            {at<float>(values), at<int32_t>(indices), nullptr}));
 }
 
-int Stages::pool(const PoolCall& call, uintptr_t out) const {
+int Stages::rows_of(uintptr_t ids, size_t count, uintptr_t out) const {
+  const auto from = span_at<const uint32_t>(ids, count);
+  uint32_t* to = at<uint32_t>(out);
+  for (size_t i = 0; i < count; ++i) {
+    to[i] = mapping_.empty() ? from[i] : mapping_[from[i]];
+    if (to[i] < rows_) continue;
+    return report(fail(Code::kMalformed, "The file maps id ", from[i], " to row ", to[i],
+                       ", but its table has ", rows_, " rows."));
+  }
+  return 0;
+}
+
+int Stages::pool(const Table* gathered, const PoolCall& call, uintptr_t out) const {
   const PoolOptions options{.mode = static_cast<PoolMode>(call.mode),
                             .offsets = span_at<const uint32_t>(call.offsets, call.offsets_length),
                             .bag_length = call.bag_length,
@@ -150,33 +186,13 @@ int Stages::pool(const PoolCall& call, uintptr_t out) const {
                             .mapping = mapping_,
                             .weights = weights_,
                             .dimensions = call.dimensions,
-                            .normalize = call.normalize};
+                            .normalize = call.normalize,
+                            .places = span_at<const uint32_t>(call.places, call.ids_length),
+                            .whole_rows = rows_};
+  const Table& table = gathered != nullptr ? *gathered : *embedding_;
   const auto ids = span_at<const uint32_t>(call.ids, call.ids_length);
-  const size_t values = bag_count(ids, options) * pool_width(*embedding_, options);
-  return report(id2vec::pool(*embedding_, ids, options, span_at<float>(out, values)));
-}
-
-int Stages::nearest(const NearestCall& call, uintptr_t values, uintptr_t indices) {
-  if (row_norms_.empty() && call.metric != static_cast<int>(Metric::kDot)) {
-    row_norms_.resize(embedding_->spec().rows);
-    if (const int code = report(row_norms(*embedding_, row_norms_)); code != 0) {
-      row_norms_.clear();
-      return code;
-    }
-  }
-  const NearestOptions options{.metric = static_cast<Metric>(call.metric),
-                               .exclude = span_at<const uint32_t>(call.exclude, call.exclude_length),
-                               .limit = static_cast<uint64_t>(call.limit)};
-  return report(id2vec::nearest(*embedding_, row_norms_,
-                                span_at<const float>(call.query, embedding_->spec().cols), call.k, options,
-                                {at<float>(values), at<int32_t>(indices), nullptr}));
-}
-
-int Stages::analogy_target(uintptr_t positive, size_t n_positive, uintptr_t negative, size_t n_negative,
-                           uintptr_t out) const {
-  return report(id2vec::analogy_target(*embedding_, span_at<const uint32_t>(positive, n_positive),
-                                       span_at<const uint32_t>(negative, n_negative),
-                                       span_at<float>(out, embedding_->spec().cols)));
+  const size_t values = bag_count(ids, options) * pool_width(table, options);
+  return report(id2vec::pool(table, ids, options, span_at<float>(out, values)));
 }
 
 EMSCRIPTEN_BINDINGS(id2vec_stages) {
@@ -216,7 +232,8 @@ EMSCRIPTEN_BINDINGS(id2vec_stages) {
       .field("paddingId", &PoolCall::padding_id)
       .field("unknownId", &PoolCall::unknown_id)
       .field("dimensions", &PoolCall::dimensions)
-      .field("normalize", &PoolCall::normalize);
+      .field("normalize", &PoolCall::normalize)
+      .field("places", &PoolCall::places);
   emscripten::value_object<NearestCall>("NearestCall")
       .field("query", &NearestCall::query)
       .field("k", &NearestCall::k)
@@ -238,10 +255,13 @@ EMSCRIPTEN_BINDINGS(id2vec_stages) {
       .function("embed", &Stages::embed)
       .function("logits", &Stages::logits)
       .function("topK", &Stages::top_k)
-      .function("pool", &Stages::pool)
-      .function("nearest", &Stages::nearest)
-      .function("forgetNorms", &Stages::forget_norms)
-      .function("analogyTarget", &Stages::analogy_target);
+      .function("setRows", &Stages::set_rows)
+      .function("rowsOf", &Stages::rows_of)
+      .function("pool", &Stages::pool, allow_raw_pointers());
+
+  function("rowNorms", &norms_of);
+  function("nearest", &nearest_rows);
+  function("analogyTarget", &target_of_analogy);
 
   function("similarity", &similarity);
   function("principalPlane", &plane);

@@ -50,6 +50,7 @@ struct PoolCall {
   double unknown_id = -1;
   uint32_t dimensions = 0;
   bool normalize = false;
+  uintptr_t places = 0;  // [ids_length], where the rows were gathered
 };
 struct NearestCall {
   uintptr_t query = 0;  // [d]
@@ -78,18 +79,18 @@ class Stages {
 
   size_t embed_width() const { return id2vec::embed_width(input()); }
   size_t hidden_width() const { return id2vec::hidden_width(output()); }
-  size_t ids() const { return mapping_.empty() ? embedding_->spec().rows : mapping_.size(); }
+  // Rows of the whole table, where the embedding is a stand-in for its shape.
+  void set_rows(size_t rows) { rows_ = rows; }
+  size_t ids() const { return mapping_.empty() ? rows_ : mapping_.size(); }
 
   int lookup(uintptr_t ids, size_t count, uintptr_t out) const;
   int embed(const EmbedCall& call, uintptr_t out) const;
   int logits(const HeadCall& call, uintptr_t out) const;
   int top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const;
-  int pool(const PoolCall& call, uintptr_t out) const;
-  // The rows have changed.
-  void forget_norms() { row_norms_.clear(); }
-  int nearest(const NearestCall& call, uintptr_t values, uintptr_t indices);
-  int analogy_target(uintptr_t positive, size_t n_positive, uintptr_t negative, size_t n_negative,
-                     uintptr_t out) const;
+  // out [count]: the row of each id, which is below ids().
+  int rows_of(uintptr_t ids, size_t count, uintptr_t out) const;
+  // `gathered`: a table of the rows that call.places speaks of; null where the rows are in the embedding itself.
+  int pool(const Table* gathered, const PoolCall& call, uintptr_t out) const;
 
  private:
   static const uint32_t* at_ids(uintptr_t address) { return reinterpret_cast<const uint32_t*>(address); }
@@ -106,8 +107,9 @@ class Stages {
   const Table* projection_ = nullptr;
   const Table* head_projection_ = nullptr;
   std::vector<float> norm_weight_, norm_bias_, projection_bias_, head_projection_bias_, head_norm_weight_,
-      head_norm_bias_, head_bias_, stand_in_bias_, weights_, row_norms_;
+      head_norm_bias_, head_bias_, stand_in_bias_, weights_;
   std::vector<uint32_t> mapping_;
+  size_t rows_;
 };
 
 }  // namespace id2vec

@@ -23,7 +23,6 @@ import type {
   Plane,
   PoolOptions,
 } from './stage_types.js';
-import type { ModelStages } from './stages.js';
 import { WorkersResidency } from './residency/workers.js';
 import type { WorkersOptions } from './residency/workers.js';
 import { saveTables } from './save.js';
@@ -184,7 +183,7 @@ export class EmbeddingModel {
    * batch one per row. Padding does not count; an empty bag gives zeros. → [bags, d]
    */
   async pool(ids: Ids, options: PoolOptions = {}): Promise<Tensor> {
-    return this.#stages('pool').pool(ids, options);
+    return this.#alive().pool(ids, options);
   }
 
   /**
@@ -192,27 +191,29 @@ export class EmbeddingModel {
    * counts, frequencies are estimated from the order of the ids.
    */
   async weighByFrequency(a: number, counts?: ArrayLike<number>): Promise<void> {
-    this.#stages('weighByFrequency').setSmoothInverseFrequency(a, counts);
+    this.#alive().stages.setSmoothInverseFrequency(a, counts);
   }
 
   /** The k rows nearest to the row of an id, or to a vector of width d. */
   async nearest(query: number | Float32Array, k: number, options: NearestOptions = {}): Promise<Neighbours> {
-    return this.#stages('nearest').nearest(query, k, options);
+    return this.#alive().nearest(query, k, options);
   }
 
   /** The k ids that complete an analogy: nearest, by cosine, to Σ positive − Σ negative of the unit rows. */
   async analogy({ positive, negative }: { positive: Ids; negative: Ids }, k: number): Promise<Neighbours> {
-    return this.#stages('analogy').analogy(positive, negative, k);
+    return this.#alive().analogy(positive, negative, k);
   }
 
   /** How the rows of ids, or vectors of any width, stand to each other: [N, N]. */
   async similarity(of: Ids | Tensor, metric: Metric = 'cosine'): Promise<Tensor> {
-    return this.#stages('similarity').similarity(await this.#vectors(of), metric);
+    const vectors = await this.#vectors(of);
+    return this.#alive().stages.similarity(vectors, metric);
   }
 
   /** The rows of ids, or vectors of any width, in the plane of their greatest variance: [N, 2]. */
   async plane(of: Ids | Tensor): Promise<Plane> {
-    return this.#stages('plane').plane(await this.#vectors(of));
+    const vectors = await this.#vectors(of);
+    return this.#alive().stages.plane(vectors);
   }
 
   /**
@@ -220,7 +221,8 @@ export class EmbeddingModel {
    * @throws {EmbeddingError} `unsupported` where the table is not F32 (see `dequantize`) or not in this thread
    */
   trainer(options: TrainerOptions = {}): Trainer {
-    const { tables, stages, tied } = this.#alive();
+    const residency = this.#alive();
+    const { tables, tied } = residency;
     if (tables === undefined) {
       throw new EmbeddingError(
         'unsupported',
@@ -229,7 +231,7 @@ export class EmbeddingModel {
     }
     const { embedding } = tables;
     const { profile, roles } = this.#description;
-    const changed = () => stages.forgetNorms();
+    const changed = () => residency.rowsChanged?.();
     const projected = 'projection' in roles;
     return new Trainer({ core: embedding.core, embedding, tied, profile, projected, changed }, options);
   }
@@ -281,15 +283,6 @@ export class EmbeddingModel {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.dispose();
-  }
-
-  #stages(method: string): ModelStages {
-    const { stages, tables } = this.#alive();
-    if (tables !== undefined) return stages;
-    throw new EmbeddingError(
-      'unsupported',
-      `${method} needs the rows in memory: load with residency "memory".`,
-    );
   }
 
   async #vectors(of: Ids | Tensor): Promise<Tensor> {

@@ -1,5 +1,6 @@
 /** Reads the tensors of roles from their files, in chunks, and tells how far it is. */
 import type { Opened, Progress, Role, Segment } from './open.js';
+import { inParallel } from './parallel.js';
 
 export interface LoadContext {
   signal?: AbortSignal;
@@ -13,7 +14,7 @@ export interface LoadContext {
 export type Take = (plane: number, at: number, chunk: Uint8Array) => void | Promise<void>;
 
 /** Ranges are cut into pieces no smaller than this when they are read side by side. */
-const kPieceBytes = 8 << 20;
+export const kPieceBytes = 8 << 20;
 
 export class RoleReader {
   #loaded = 0;
@@ -33,7 +34,16 @@ export class RoleReader {
   async read(index: number, take: Take): Promise<void> {
     const { role, segments } = this.roles[index]!;
     const pieces = segments.flatMap((segment) => this.#pieces(segment));
-    await this.#inParallel(pieces, (piece, signal) => this.#stream(role, piece, signal, take));
+    const atOnce = Math.min(...pieces.map((piece) => this.opened.source(piece.file).parallel));
+    await inParallel(pieces, atOnce, this.context.signal, (piece, signal) =>
+      this.#stream(role, piece, signal, take),
+    );
+  }
+
+  /** Counts bytes of a role that were read elsewhere. */
+  count(role: string, bytes: number): void {
+    this.#loaded += bytes;
+    this.context.onProgress?.({ loaded: this.#loaded, total: this.#total, phase: role });
   }
 
   /** All bytes of a role, one after the other. */
@@ -48,8 +58,7 @@ export class RoleReader {
     for await (const chunk of this.opened.source(segment.file).stream(offset, offset + bytes, { signal })) {
       await take(plane, at, chunk);
       at += chunk.length;
-      this.#loaded += chunk.length;
-      this.context.onProgress?.({ loaded: this.#loaded, total: this.#total, phase: role });
+      this.count(role, chunk.length);
     }
   }
 
@@ -58,28 +67,6 @@ export class RoleReader {
     const count = Math.min(parallel, Math.floor(segment.bytes / kPieceBytes)) || 1;
     const bytes = Math.ceil(segment.bytes / count);
     return Array.from({ length: count }, (_, i) => cut(segment, i * bytes, (i + 1) * bytes));
-  }
-
-  /** Starts the pieces in order. The first failure stops the others. */
-  async #inParallel(
-    pieces: Segment[],
-    work: (piece: Segment, signal: AbortSignal) => Promise<void>,
-  ): Promise<void> {
-    const stop = new AbortController();
-    const signal = this.context.signal ? AbortSignal.any([this.context.signal, stop.signal]) : stop.signal;
-    const queue = [...pieces];
-    const next = async (): Promise<void> => {
-      for (let piece = queue.shift(); piece !== undefined; piece = queue.shift()) await work(piece, signal);
-    };
-    const atOnce = Math.min(...pieces.map((piece) => this.opened.source(piece.file).parallel));
-    const workers = Array.from({ length: Math.min(atOnce, pieces.length) }, next);
-    try {
-      await Promise.all(workers);
-    } catch (error) {
-      stop.abort(error);
-      await Promise.allSettled(workers);
-      throw error;
-    }
   }
 }
 

@@ -30,7 +30,7 @@ export async function loadStages(
   opened: Opened,
   plan: Plan,
   loader: Loader,
-  tables: { embedding: EmbeddingTable; head: EmbeddingTable },
+  tables: { embedding: EmbeddingTable; head: EmbeddingTable; rows?: number },
 ): Promise<ModelStages> {
   const { core } = opened;
   const handle = core.require(opened.opener.stages(tables.embedding.handle, tables.head.handle));
@@ -69,7 +69,8 @@ export async function loadStagesAlone(
   const standIn = (index: number) => EmbeddingTable.allocate(opened.core, plan.roles[index]!.spec, 1);
   const embedding = standIn(roles.embedding);
   const head = standIn(roles.head);
-  const stages = await loadStages(opened, plan, loader, { embedding, head });
+  const { rows } = plan.roles[roles.embedding]!;
+  const stages = await loadStages(opened, plan, loader, { embedding, head, rows });
   stages.own(embedding, head);
   return stages;
 }

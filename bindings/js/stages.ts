@@ -8,14 +8,15 @@ import type { CheckedHidden, CheckedIds } from './arguments.js';
 import { withCall } from './call.js';
 import type { Core } from './core.js';
 import type { Profile } from './open.js';
-import { checkOneOf, checkPerId, checkSpecialId, checkWhole } from './stage_arguments.js';
+import { kMetrics } from './neighbours.js';
+import { checkPool } from './pool_arguments.js';
+import type { Gathered, PoolCall } from './pool_arguments.js';
+import { checkOneOf, checkPerId, checkWhole } from './stage_arguments.js';
 import type {
   EmbedOptions,
   HeadLogitsOptions,
   HeadTopKOptions,
   Metric,
-  Neighbours,
-  NearestOptions,
   Plane,
   PoolOptions,
   ScoreOptions,
@@ -28,8 +29,6 @@ const kPieceBytes = 4 << 20;
 const kHiddenAtOnce = 8;
 
 const kScores = ['logits', 'softmax', 'log-softmax'] as const;
-const kModes = ['mean', 'sum', 'max'] as const;
-const kMetrics = ['cosine', 'dot', 'euclidean'] as const;
 
 export class ModelStages {
   /** Ids are 0 to this − 1: V, or the length of the mapping of a static embedding. */
@@ -45,18 +44,27 @@ export class ModelStages {
   /** Tables of the stages alone. */
   readonly #own: EmbeddingTable[];
 
-  /** Takes the handle and `own` over; `embedding` and `head` are the caller's and have to live as long. */
+  /**
+   * Takes the handle and `own` over; `embedding` and `head` are the caller's and have to live as long. `rows`: of the
+   * whole embedding table, where `embedding` is a stand-in.
+   */
   constructor(
     core: Core,
     handle: StagesHandle,
     profile: Profile,
-    tables: { embedding: EmbeddingTable; head: EmbeddingTable; own: readonly EmbeddingTable[] },
+    tables: {
+      embedding: EmbeddingTable;
+      head: EmbeddingTable;
+      own: readonly EmbeddingTable[];
+      rows?: number;
+    },
   ) {
     this.#core = core;
     this.#handle = handle;
     this.#profile = profile;
     this.#own = [...tables.own];
-    this.#vocabSize = tables.embedding.vocabSize;
+    this.#vocabSize = tables.rows ?? tables.embedding.vocabSize;
+    handle.setRows(this.#vocabSize);
     this.#dim = tables.embedding.dim;
     this.#headSize = tables.head.vocabSize;
     this.ids = handle.ids();
@@ -70,11 +78,6 @@ export class ModelStages {
   /** Takes tables over that the stages use. */
   own(...tables: EmbeddingTable[]): void {
     this.#own.push(...tables);
-  }
-
-  /** To be called after the rows of the table have changed. */
-  forgetNorms(): void {
-    this.#handle.forgetNorms();
   }
 
   embed(ids: Ids, options: EmbedOptions = {}): Tensor {
@@ -214,40 +217,37 @@ export class ModelStages {
     return { values, indices, dims: [...checked.dims, k] };
   }
 
+  /** Rows of the table that ids have, which were checked: the ids themselves, but for static embeddings with a mapping. */
+  rowsOf(ids: Uint32Array): Uint32Array {
+    return withCall(this.#core, [ids], [ids.byteLength], (call) => {
+      const given = call.give(ids);
+      const at = call.room(ids.byteLength);
+      this.#core.check(this.#handle.rowsOf(given, ids.length, at));
+      return this.#core.memory.uint32s(at, ids.length);
+    });
+  }
+
+  /** Everything about a call of pool() but the rows. */
+  checkPool(ids: Ids, options: PoolOptions): PoolCall {
+    return checkPool(ids, options, { ids: this.ids, dim: this.#dim, profile: this.#profile });
+  }
+
   pool(ids: Ids, options: PoolOptions = {}): Tensor {
-    const checked = checkIds(ids, this.ids);
-    const bags = this.#bags(checked, options);
-    const mask = checkPerId('attentionMask', options.attentionMask, Uint8Array);
-    const weights = checkPerId('weights', options.weights, Float32Array);
-    const mode = checkOneOf('mode', options.mode ?? 'mean', kModes);
-    const dimensions = checkWhole('dimensions', options.dimensions ?? 0);
-    const width = dimensions || this.#dim;
-    const unknownByDefault = this.#profile.family === 'static' ? this.#profile.unknownId : -1;
-    const common = {
-      mode,
-      paddingId: checkSpecialId('paddingId', options.paddingId, this.#profile.paddingId),
-      unknownId: checkSpecialId('unknownId', options.unknownId, unknownByDefault),
-      dimensions,
-      normalize: options.normalize ?? this.#profile.normalize,
-    };
-    for (const [name, values] of [['attentionMask', mask] as const, ['weights', weights] as const]) {
-      if (values === undefined || values.length === checked.ids.length) continue;
-      throw new TypeError(
-        `${name} has ${values.length} values; it needs one per id, which are ${checked.ids.length}`,
-      );
-    }
-    const out = options.out
-      ? checkOut(options.out, bags.count * width)
-      : new Float32Array(bags.count * width);
+    return this.runPool(this.checkPool(ids, options));
+  }
+
+  /** `gathered`: where the rows of the ids are, if the table is elsewhere. */
+  runPool({ ids, bags, width, perId, common, out }: PoolCall, gathered?: Gathered): Tensor {
     for (let first = 0; first < bags.count; first += kBagsAtOnce) {
       const count = Math.min(kBagsAtOnce, bags.count - first);
       const from = bags.start(first);
       const to = bags.start(first + count);
       const given = {
-        ids: checked.ids.subarray(from, to),
+        ids: ids.subarray(from, to),
         offsets: bags.offsets(first, count),
-        mask: mask?.subarray(from, to),
-        weights: weights?.subarray(from, to),
+        attentionMask: perId.attentionMask?.subarray(from, to),
+        sampleWeights: perId.weights?.subarray(from, to),
+        places: gathered?.places.subarray(from, to),
       };
       withCall(this.#core, Object.values(given), [count * width * 4], (call) => {
         const target = call.room(count * width * 4);
@@ -257,53 +257,16 @@ export class ModelStages {
           offsets: call.give(given.offsets),
           offsetsLength: given.offsets.length,
           bagLength: 0,
-          attentionMask: call.give(given.mask),
-          sampleWeights: call.give(given.weights),
+          attentionMask: call.give(given.attentionMask),
+          sampleWeights: call.give(given.sampleWeights),
+          places: call.give(given.places),
           ...common,
         };
-        this.#core.check(this.#handle.pool(arguments_, target));
+        this.#core.check(this.#handle.pool(gathered?.table.handle ?? null, arguments_, target));
         this.#core.memory.readFloats(target, count * width, out, first * width);
       });
     }
     return { data: out, dims: [bags.count, width] };
-  }
-
-  nearest(query: number | Float32Array, k: number, options: NearestOptions = {}): Neighbours {
-    const metric = checkOneOf('metric', options.metric ?? 'cosine', kMetrics);
-    const limit = options.limit ?? this.tokenizerSize(this.#vocabSize);
-    const vector = typeof query === 'number' ? this.#row(query) : checkHidden(query, this.#dim).data;
-    if (vector.length !== this.#dim) {
-      throw new TypeError(`the query has ${vector.length} values; it must be one vector of ${this.#dim}`);
-    }
-    const exclude = checkIds(
-      options.exclude ?? (typeof query === 'number' ? [query] : []),
-      this.#vocabSize,
-    ).ids;
-    checkLimit(limit, this.#vocabSize);
-    checkK(k, competing(undefined, exclude, limit));
-    return this.#nearest(vector, k, metric, exclude, limit);
-  }
-
-  analogy(positive: Ids, negative: Ids, k: number): Neighbours {
-    const plus = checkIds(positive, this.#vocabSize).ids;
-    const minus = checkIds(negative, this.#vocabSize).ids;
-    const exclude = Uint32Array.of(...plus, ...minus);
-    const limit = this.tokenizerSize(this.#vocabSize);
-    checkK(k, competing(undefined, exclude, limit));
-    const target = new Float32Array(this.#dim);
-    withCall(this.#core, [plus, minus], [target.byteLength], (call) => {
-      const at = call.room(target.byteLength);
-      const code = this.#handle.analogyTarget(
-        call.give(plus),
-        plus.length,
-        call.give(minus),
-        minus.length,
-        at,
-      );
-      this.#core.check(code);
-      this.#core.memory.readFloats(at, target.length, target, 0);
-    });
-    return this.#nearest(target, k, 0, exclude, limit);
   }
 
   similarity(vectors: Tensor, metric: Metric): Tensor {
@@ -350,39 +313,6 @@ export class ModelStages {
     for (const table of this.#own) table.dispose();
   }
 
-  #row(id: number): Float32Array {
-    const { ids } = checkIds([id], this.#vocabSize);
-    const row = new Float32Array(this.#dim);
-    // A mean over one id that nothing scales or leaves out would do, but the table itself is nearer.
-    withCall(this.#core, [ids], [row.byteLength], (call) => {
-      const at = call.room(row.byteLength);
-      this.#core.check(this.#handle.lookup(call.give(ids), 1, at));
-      this.#core.memory.readFloats(at, row.length, row, 0);
-    });
-    return row;
-  }
-
-  #nearest(vector: Float32Array, k: number, metric: number, exclude: Uint32Array, limit: number): Neighbours {
-    const values = new Float32Array(k);
-    const indices = new Int32Array(k);
-    withCall(this.#core, [vector, exclude], [k * 4, k * 4], (call) => {
-      const valuesAt = call.room(k * 4);
-      const indicesAt = call.room(k * 4);
-      const arguments_ = {
-        query: call.give(vector),
-        k,
-        metric,
-        exclude: call.give(exclude),
-        excludeLength: exclude.length,
-        limit,
-      };
-      this.#core.check(this.#handle.nearest(arguments_, valuesAt, indicesAt));
-      this.#core.memory.readFloats(valuesAt, k, values, 0);
-      this.#core.memory.readInt32s(indicesAt, k, indices, 0);
-    });
-    return { values, indices };
-  }
-
   #headCall(options: HeadLogitsOptions & ScoreOptions, limit: number): HeadArguments {
     checkLimit(limit, this.#headSize);
     return {
@@ -426,47 +356,10 @@ export class ModelStages {
       });
     }
   }
-
-  #bags({ ids, dims }: CheckedIds, { offsets }: PoolOptions): Bags {
-    if (offsets === undefined) {
-      const length = dims.at(-1)!;
-      const count = dims.length === 1 ? 1 : dims[0]!;
-      return new Bags(
-        Uint32Array.from({ length: count }, (_, b) => b * length),
-        ids.length,
-      );
-    }
-    if (dims.length !== 1) throw new TypeError('offsets need a flat list of ids, not a batch');
-    const starts = checkPerId('offsets', offsets, Uint32Array)!;
-    starts.forEach((start, b) => {
-      const least = b === 0 ? 0 : starts[b - 1]!;
-      const most = b === 0 ? 0 : ids.length;
-      if (start >= least && start <= most) return;
-      throw new RangeError(`offset ${b} is ${start}; it must lie between ${least} and ${most}`);
-    });
-    return new Bags(starts, ids.length);
-  }
 }
 
 /** Pooled at a time. */
 const kBagsAtOnce = 1024;
-
-class Bags {
-  constructor(
-    private readonly starts: Uint32Array,
-    private readonly end: number,
-  ) {}
-  get count(): number {
-    return this.starts.length;
-  }
-  start(bag: number): number {
-    return this.starts[bag] ?? this.end;
-  }
-  /** Offsets of bags [first, first + count), counted from the first of them. */
-  offsets(first: number, count: number): Uint32Array {
-    return this.starts.slice(first, first + count).map((start) => start - this.start(first));
-  }
-}
 
 interface HeadArguments {
   allowed: Uint32Array | undefined;

@@ -33,13 +33,25 @@ Status check_offsets(std::span<const uint32_t> ids, const PoolOptions& options) 
   return {};
 }
 
+// Rows of the whole table.
+uint64_t whole_rows(const Table& table, const PoolOptions& options) {
+  return options.places.empty() ? table.spec().rows : options.whole_rows;
+}
+
+Status check_places(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options) {
+  if (options.places.empty()) return {};
+  ID2VEC_RETURN_IF_ERROR(check_length("places", options.places.size(), ids.size(), "one per id"));
+  return check_below(options.places, table.spec().rows, "Place", "the gathered rows");
+}
+
 Status check_mapping(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options) {
-  if (options.mapping.empty()) return check_below(ids, table.spec().rows, "Id", "the vocabulary");
+  const uint64_t rows = whole_rows(table, options);
+  if (options.mapping.empty()) return check_below(ids, rows, "Id", "the vocabulary");
   ID2VEC_RETURN_IF_ERROR(check_below(ids, options.mapping.size(), "Id", "the mapping"));
   for (uint32_t id : ids) {
-    if (options.mapping[id] < table.spec().rows) continue;
+    if (options.mapping[id] < rows) continue;
     return fail(Code::kMalformed, "The file maps id ", id, " to row ", options.mapping[id],
-                ", but its table has ", table.spec().rows, " rows.");
+                ", but its table has ", rows, " rows.");
   }
   return {};
 }
@@ -47,7 +59,7 @@ Status check_mapping(const Table& table, std::span<const uint32_t> ids, const Po
 // Whether options.weights go by the row an id is mapped to, and not by the id.
 bool weights_by_row(const Table& table, const PoolOptions& options) {
   return !options.mapping.empty() && options.weights.size() != options.mapping.size() &&
-         options.weights.size() == table.spec().rows;
+         options.weights.size() == whole_rows(table, options);
 }
 
 Status check_weights(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options) {
@@ -121,9 +133,13 @@ class Pooling {
   }
 
  private:
+  uint32_t row_at(size_t i) const {
+    if (!options_.places.empty()) return options_.places[i];
+    return options_.mapping.empty() ? ids_[i] : options_.mapping[ids_[i]];
+  }
+
   Status append(size_t i, size_t bag) {
-    const uint32_t row = options_.mapping.empty() ? ids_[i] : options_.mapping[ids_[i]];
-    tile_rows_[tile_count_] = row;
+    tile_rows_[tile_count_] = row_at(i);
     tile_bags_[tile_count_] = bag;
     tile_weights_[tile_count_] = bag_weight(table_, ids_, options_, i);
     return ++tile_count_ == kTileRows ? flush() : Status();
@@ -193,6 +209,7 @@ float bag_weight(const Table& table, std::span<const uint32_t> ids, const PoolOp
 Status check_bags(const Table& table, std::span<const uint32_t> ids, const PoolOptions& options) {
   ID2VEC_RETURN_IF_ERROR(check_offsets(ids, options));
   ID2VEC_RETURN_IF_ERROR(check_mapping(table, ids, options));
+  ID2VEC_RETURN_IF_ERROR(check_places(table, ids, options));
   return check_weights(table, ids, options);
 }
 

@@ -34,6 +34,10 @@ struct PoolOptions {
   std::span<const float> weights{};
   uint32_t dimensions = 0;  // columns kept (Matryoshka); 0: all
   bool normalize = false;   // unit length; a vector of zeros stays
+  // Where `table` holds just the rows of these ids, because the whole one is elsewhere: the row of `table` that the
+  // id at each position has, and how many rows the whole one has. Empty: the table is the whole one.
+  std::span<const uint32_t> places{};
+  uint64_t whole_rows = 0;
 };
 
 size_t bag_count(std::span<const uint32_t> ids, const PoolOptions& options);

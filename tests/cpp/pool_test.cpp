@@ -77,6 +77,29 @@ TEST(Pool, SampleWeights) {
       Code::kInvalidArgument);
 }
 
+// A table of just the rows that the ids need, in another order, gives what the whole one gives.
+TEST(Pool, GatheredRows) {
+  const auto whole = four_rows();
+  const auto few = float_table(2, 2, {-4, 2, 2, -6});
+  const Ids ids = {1, 3, 1}, places = {1, 0, 1};
+  const PoolOptions plain{.bag_length = 3, .unknown_id = 9},
+      gathered{.bag_length = 3, .places = places, .whole_rows = 4};
+  EXPECT_EQ(pooled(*few, ids, gathered), pooled(*whole, ids, plain));
+  const Ids mapping = {3, 2, 1, 0, 1}, mapped = {2, 0, 4};
+  const Floats by_row = {1, 2, 3, 4};
+  EXPECT_EQ(
+      pooled(*few, mapped,
+             {.bag_length = 3, .mapping = mapping, .weights = by_row, .places = places, .whole_rows = 4}),
+      pooled(*whole, mapped, {.bag_length = 3, .mapping = mapping, .weights = by_row}));
+  const Ids beyond = {1, 0, 2}, too_few = {1};
+  EXPECT_EQ(refused(*few, ids, {.bag_length = 3, .places = beyond, .whole_rows = 4}, 2).code(),
+            Code::kOutOfRange);
+  EXPECT_EQ(refused(*few, ids, {.bag_length = 3, .places = too_few, .whole_rows = 4}, 2).code(),
+            Code::kInvalidArgument);
+  EXPECT_EQ(refused(*few, {4, 1, 1}, {.bag_length = 3, .places = places, .whole_rows = 4}, 2).code(),
+            Code::kOutOfRange);
+}
+
 TEST(Pool, UnitLengthAfterTruncation) {
   const auto table = float_table(1, 3, {3, 4, 12});
   const Ids ids = {0};

@@ -48,10 +48,14 @@ export interface Meta {
 
 const kMeta = 'meta.json';
 
-/** An open entry: what is there, and a way to add to it. */
-export interface Entry {
+/** What another thread needs to know of an entry. */
+export interface EntryName {
   key: string;
   meta: Meta;
+}
+
+/** An open entry: what is there, and a way to add to it. */
+export interface Entry extends EntryName {
   extents: Extents;
 }
 
@@ -63,7 +67,12 @@ export class ModelCache {
   #total: number | undefined;
 
   /** @internal Both functions are called when they are needed first, and once. */
-  constructor(openStore: () => Promise<BlockStore | undefined>, findLimit: () => Promise<number>) {
+  constructor(
+    openStore: () => Promise<BlockStore | undefined>,
+    findLimit: () => Promise<number>,
+    /** @internal As it was given. */
+    readonly folder?: string,
+  ) {
     this.#openStore = openStore;
     this.#findLimit = findLimit;
   }
@@ -128,6 +137,22 @@ export class ModelCache {
       if (entry && (integrity === undefined || entry.extents.covers(0, meta.size))) return entry;
     }
     return undefined;
+  }
+
+  /** @internal The entry that another thread has opened. */
+  async resume({ key, meta }: EntryName): Promise<Entry> {
+    return (await this.#load(key)) ?? { key, meta, extents: new Extents() };
+  }
+
+  /** @internal Makes room for bytes that others will add to an entry; returns for how many there is. */
+  async reserve(key: string, bytes: number): Promise<number> {
+    let room = 0;
+    await this.#quietly(async () => {
+      const fits = await this.#makeRoom(key, bytes);
+      room = fits ? bytes : Math.max(0, (await this.#limit!) - this.#total!);
+    });
+    this.#total = undefined; // of what they add nothing is seen here
+    return room;
   }
 
   /** @internal Bytes of a block that `extents` names; undefined where they have gone meanwhile. */

@@ -18,6 +18,7 @@ export function openCache(options: CacheOptions = {}): ModelCache {
   return new ModelCache(
     () => openStore(options.folder),
     () => findLimit(options.limit),
+    options.folder,
   );
 }
 

@@ -1,5 +1,14 @@
 import type { MemoryUse } from '../info.js';
-import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import { analogyTarget, checkAnalogy, checkNearest, Neighbourhood } from '../neighbours.js';
+import type { Space } from '../neighbours.js';
+import type {
+  EmbedOptions,
+  HeadLogitsOptions,
+  HeadTopKOptions,
+  NearestOptions,
+  Neighbours,
+  PoolOptions,
+} from '../stage_types.js';
 import type { ModelStages } from '../stages.js';
 import type { EmbeddingTable } from '../table.js';
 import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
@@ -9,11 +18,15 @@ import type { Residency } from './residency.js';
 export class MemoryResidency implements Residency {
   readonly kind = 'memory';
 
+  readonly #neighbourhood: Neighbourhood;
+
   constructor(
     readonly embedding: EmbeddingTable,
     readonly head: EmbeddingTable,
     readonly stages: ModelStages,
-  ) {}
+  ) {
+    this.#neighbourhood = new Neighbourhood(embedding);
+  }
 
   get tables(): { embedding: EmbeddingTable; head: EmbeddingTable } {
     return this;
@@ -48,7 +61,33 @@ export class MemoryResidency implements Residency {
     return this.stages.topK(hidden, k, options);
   }
 
+  pool(ids: Ids, options: PoolOptions): Tensor {
+    return this.stages.pool(ids, options);
+  }
+
+  nearest(query: number | Float32Array, k: number, options: NearestOptions): Neighbours {
+    const contest = checkNearest(query, k, options, this.#space);
+    const vector = typeof query === 'number' ? this.embedding.lookup([query]).data : query;
+    return this.#neighbourhood.nearest({ ...contest, vector });
+  }
+
+  analogy(positive: Ids, negative: Ids, k: number): Neighbours {
+    const analogy = checkAnalogy(positive, negative, k, this.#space);
+    const vector = analogyTarget(this.embedding, analogy.positive, analogy.negative);
+    return this.#neighbourhood.nearest({ ...analogy, vector });
+  }
+
+  rowsChanged(): void {
+    this.#neighbourhood.forgetNorms();
+  }
+
+  get #space(): Space {
+    const { vocabSize, dim } = this.embedding;
+    return { rows: vocabSize, dim, tokens: this.stages.tokenizerSize(vocabSize) };
+  }
+
   dispose(): void {
+    this.#neighbourhood.forgetNorms();
     this.stages.dispose();
     this.head.dispose();
     this.embedding.dispose();

@@ -8,10 +8,18 @@ import type { MemoryUse, RemoteUse } from '../info.js';
 import type { Opened, Role } from '../open.js';
 import type { Residency } from './residency.js';
 import { InflatedSource } from '../sources/inflate.js';
-import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import type {
+  EmbedOptions,
+  HeadLogitsOptions,
+  HeadTopKOptions,
+  NearestOptions,
+  Neighbours,
+  PoolOptions,
+} from '../stage_types.js';
 import type { ModelStages } from '../stages.js';
 import { EmbeddingTable } from '../table.js';
 import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
+import { placesOf } from './places.js';
 import { RowCache } from './row_cache.js';
 import { RowFetcher } from './row_fetcher.js';
 import { RowLayout } from './row_layout.js';
@@ -20,8 +28,8 @@ export interface RemoteOptions {
   /** Bytes of stored rows that are kept, for each table. Default 16 MiB. */
   cacheBytes?: number;
   /**
-   * What a call does that needs every row (`logits` and `topK` without `ids`): `error`, the default, rejects with
-   * code `remote`; `load` loads the whole table with the first such call, and keeps it.
+   * What a call does that needs every row (`nearest`, `analogy`; `logits` and `topK` without `ids`): `error`, the
+   * default, rejects with code `remote`; `load` loads the whole table with the first such call, and keeps it.
    */
   whole?: 'error' | 'load';
 }
@@ -112,7 +120,7 @@ export class RemoteResidency implements Residency {
   }
 
   async logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions): Promise<Tensor> {
-    if (options.ids === undefined) return (await this.#needWhole('logits')).logits(hidden, options);
+    if (options.ids === undefined) return (await this.#needWhole('logits', kGiveIds)).logits(hidden, options);
     const { ids } = checkIds(options.ids, this.#head.role.rows);
     return this.#withRows(this.#head, ids, (table, places) =>
       this.stages.withHead(table, inPlaces(ids, places), () =>
@@ -122,7 +130,7 @@ export class RemoteResidency implements Residency {
   }
 
   async topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions): Promise<TopK> {
-    if (options.ids === undefined) return (await this.#needWhole('topK')).topK(hidden, k, options);
+    if (options.ids === undefined) return (await this.#needWhole('topK', kGiveIds)).topK(hidden, k, options);
     const { rows } = this.#head.role;
     const { limit = this.stages.tokenizerSize(rows) } = options;
     // Ties go to the lower id, so the places must be in the order of the ids.
@@ -136,6 +144,21 @@ export class RemoteResidency implements Residency {
       );
       return { ...top, indices: top.indices.map((place) => idsOfPlaces[place] ?? -1) };
     });
+  }
+
+  async pool(ids: Ids, options: PoolOptions): Promise<Tensor> {
+    const call = this.stages.checkPool(ids, options);
+    return this.#withRows(this.#embedding, this.stages.rowsOf(call.ids), (table, places) =>
+      this.stages.runPool(call, { table, places }),
+    );
+  }
+
+  async nearest(query: number | Float32Array, k: number, options: NearestOptions): Promise<Neighbours> {
+    return (await this.#needWhole('nearest')).nearest(query, k, options);
+  }
+
+  async analogy(positive: Ids, negative: Ids, k: number): Promise<Neighbours> {
+    return (await this.#needWhole('analogy')).analogy(positive, negative, k);
   }
 
   /** Options in terms of a small table: ids become the places of their rows. */
@@ -184,9 +207,8 @@ export class RemoteResidency implements Residency {
     ids: Uint32Array,
     use: (table: EmbeddingTable, places: Uint32Array) => T,
   ): Promise<T> {
-    const placeOf = new Map<number, number>();
-    for (const id of ids) if (!placeOf.has(id)) placeOf.set(id, placeOf.size);
-    const rows = await fetcher.rows(placeOf.keys());
+    const { unique, places } = placesOf(ids);
+    const rows = await fetcher.rows(unique);
     this.#closed.signal.throwIfAborted();
     const { core } = this.#opened;
     // A table of no rows cannot be, but nothing may be asked for.
@@ -200,32 +222,34 @@ export class RemoteResidency implements Residency {
           core.memory.write(planes[plane]!.address + place * bytes, row.subarray(at, (at += bytes)));
         });
       });
-      return use(
-        table,
-        ids.map((id) => placeOf.get(id)!),
-      );
+      return use(table, places);
     } finally {
       table.dispose();
     }
   }
 
-  async #needWhole(call: string): Promise<Residency> {
-    if (this.#options.whole === 'load') {
-      this.#whole ??= this.#loadWhole(this.#closed.signal);
-      try {
-        return await this.#whole;
-      } catch (error) {
-        this.#whole = undefined; // the next call tries again
-        throw error;
-      }
+  async #needWhole(call: string, instead = ''): Promise<Residency> {
+    if (this.#options.whole !== 'load') {
+      const { rows, bytes } = (instead === '' ? this.#embedding : this.#head).role;
+      throw new EmbeddingError(
+        'remote',
+        `${call} needs all ${rows} rows (${bytes} bytes): ${instead}load the model with residency "memory" or ` +
+          `"workers", or with remote: { whole: "load" }.`,
+      );
     }
-    throw new EmbeddingError(
-      'remote',
-      `${call} needs all ${this.#head.role.rows} rows (${this.#head.role.bytes} bytes): give it \`ids\`, load the ` +
-        `model with residency "memory", or with remote: { whole: "load" }.`,
-    );
+    this.#closed.signal.throwIfAborted();
+    this.#whole ??= this.#loadWhole(this.#closed.signal);
+    try {
+      return await this.#whole;
+    } catch (error) {
+      this.#whole = undefined; // the next call tries again
+      throw error;
+    }
   }
 }
+
+/** What spares a call the whole table. */
+const kGiveIds = 'give it `ids`, ';
 
 /** The id of each place. */
 function inPlaces(ids: Uint32Array, places: Uint32Array): Uint32Array {

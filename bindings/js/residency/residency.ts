@@ -1,4 +1,11 @@
-import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import type {
+  EmbedOptions,
+  HeadLogitsOptions,
+  HeadTopKOptions,
+  NearestOptions,
+  Neighbours,
+  PoolOptions,
+} from '../stage_types.js';
 import type { ModelStages } from '../stages.js';
 import type { EmbeddingTable } from '../table.js';
 import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
@@ -21,5 +28,14 @@ export interface Residency {
   lookup(ids: Ids, options: LookupOptions): Tensor | Promise<Tensor>;
   logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions): Tensor | Promise<Tensor>;
   topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions): TopK | Promise<TopK>;
+  pool(ids: Ids, options: PoolOptions): Tensor | Promise<Tensor>;
+  nearest(
+    query: number | Float32Array,
+    k: number,
+    options: NearestOptions,
+  ): Neighbours | Promise<Neighbours>;
+  analogy(positive: Ids, negative: Ids, k: number): Neighbours | Promise<Neighbours>;
+  /** To be called after rows of `tables` were changed. */
+  rowsChanged?(): void;
   dispose(): void;
 }

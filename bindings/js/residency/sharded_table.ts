@@ -1,6 +1,10 @@
 import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from '../arguments.js';
-import type { TableSpec } from '../open.js';
+import { smallestFirst } from '../neighbours.js';
+import type { Query } from '../neighbours.js';
+import type { Segment, TableSpec } from '../open.js';
+import type { Neighbours } from '../stage_types.js';
 import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from '../types.js';
+import type { Reading } from '../worker/protocol.js';
 import type { WorkerThread } from '../worker/thread.js';
 import { mergeTop } from './merge.js';
 import type { ShardTop } from './merge.js';
@@ -19,6 +23,11 @@ interface Part {
   shard: Shard;
   at: number;
   bytes: Uint8Array;
+}
+
+/** Bytes of a file that belong to one shard, and their place there. */
+export interface ShardPart extends Omit<Reading, 'source'> {
+  thread: WorkerThread;
 }
 
 /** A table whose rows are spread over workers: each has a run of them, in order. */
@@ -51,6 +60,11 @@ export class ShardedTable {
     return new ShardedTable(await Promise.all(shards), spec, rows, planeBytes);
   }
 
+  /** Weights of a row. */
+  get cols(): number {
+    return this.spec.cols;
+  }
+
   /** Bytes of all rows, in all workers. */
   get bytes(): number {
     return this.rows * this.planeBytes.reduce((sum, bytes) => sum + bytes, 0);
@@ -64,6 +78,23 @@ export class ShardedTable {
       table: await shard.thread.call('copy', { table: shard.table, spec }),
     }));
     return new ShardedTable(await Promise.all(shards), spec, this.rows, this.planeBytes);
+  }
+
+  /** What of a segment belongs to each shard. */
+  share({ offset, bytes, plane, target }: Segment): ShardPart[] {
+    const rowBytes = this.planeBytes[plane]!;
+    return this.#shards.flatMap(({ thread, table, first, rows }) => {
+      const start = first * rowBytes;
+      const from = Math.max(start, target);
+      const to = Math.min(start + rows * rowBytes, target + bytes);
+      if (from >= to) return [];
+      return [{ thread, table, plane, at: from - start, offset: offset + from - target, bytes: to - from }];
+    });
+  }
+
+  /** The number that the table goes by in a worker. */
+  tableOf(thread: WorkerThread): number {
+    return this.#shards.find((shard) => shard.thread === thread)!.table;
   }
 
   /** Writes bytes of the whole table's plane, from byte `at` on. */
@@ -144,6 +175,25 @@ export class ShardedTable {
       return { values, indices: indices.map((id) => (id < 0 ? id : id + shard.first)), k: own };
     });
     return mergeTop(await Promise.all(tops), count, k, dims);
+  }
+
+  async nearest({ exclude, limit, k, ...query }: Query): Promise<Neighbours> {
+    // Lists are merged by the greatest value.
+    const sign = smallestFirst(query.metric) ? -1 : 1;
+    const lists = this.#shards.map(async ({ thread, table, first, rows }): Promise<ShardTop> => {
+      const competing = Math.min(rows, limit - first);
+      if (competing <= 0) return { values: new Float32Array(), indices: new Int32Array(), k: 0 };
+      const own = exclude.filter((id) => id >= first && id < first + rows).map((id) => id - first);
+      const part = { ...query, table, exclude: own, limit: competing, k: Math.min(k, competing) };
+      const { values, indices } = await thread.call('nearest', part);
+      return {
+        values: values.map((value) => sign * value),
+        indices: indices.map((id) => (id < 0 ? id : id + first)),
+        k: part.k,
+      };
+    });
+    const { values, indices } = mergeTop(await Promise.all(lists), 1, k, [1]);
+    return { values: values.map((value) => sign * value), indices };
   }
 
   #split(plane: number, at: number, chunk: Uint8Array): Part[] {

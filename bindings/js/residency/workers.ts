@@ -1,21 +1,30 @@
 import { checkIds, checkLimit } from '../arguments.js';
-import { EmbeddingError } from '../errors.js';
-import { isTied } from '../info.js';
+import type { Core } from '../core.js';
 import type { MemoryUse } from '../info.js';
-import { Loader } from '../load.js';
 import type { Opened, Plan } from '../open.js';
-import { RoleReader } from '../read.js';
 import type { LoadContext } from '../read.js';
+import { abortable } from '../sources/abort.js';
 import { hasFileSystem, nodeModule } from '../sources/node.js';
-import type { EmbeddingTable } from '../table.js';
-import type { EmbedOptions, HeadLogitsOptions, HeadTopKOptions } from '../stage_types.js';
+import { analogyTarget, checkAnalogy, checkNearest } from '../neighbours.js';
+import type { Space } from '../neighbours.js';
+import { EmbeddingTable } from '../table.js';
+import type {
+  EmbedOptions,
+  HeadLogitsOptions,
+  HeadTopKOptions,
+  NearestOptions,
+  Neighbours,
+  PoolOptions,
+} from '../stage_types.js';
 import type { ModelStages } from '../stages.js';
 import type { Ids, LookupOptions, Tensor, TopK } from '../types.js';
 import { WorkerThread } from '../worker/thread.js';
+import { placesOf } from './places.js';
 import { OutputStage } from './output_stage.js';
 import type { RemoteRoles } from './remote.js';
 import type { Residency } from './residency.js';
-import { ShardedTable } from './sharded_table.js';
+import { ShardLoader } from './shard_loader.js';
+import type { ShardedTable } from './sharded_table.js';
 
 export interface WorkersOptions extends LoadContext {
   /** How many. Default `auto`: one per processor core, eight at most. */
@@ -27,15 +36,13 @@ export interface WorkersOptions extends LoadContext {
 const kMostByDefault = 8;
 /** Fewer rows than this are not worth a worker of their own. */
 const kFewestRows = 64;
-/** What is loaded here first is passed on in pieces of this size. */
-const kPieceBytes = 4 << 20;
 
 /** @internal Rows in worker threads, a run of them in each, with a WebAssembly memory of its own. */
 export class WorkersResidency implements Residency {
   readonly kind = 'workers';
 
   private constructor(
-    readonly isa: string,
+    private readonly core: Core,
     private readonly threads: readonly WorkerThread[],
     private readonly embedding: ShardedTable,
     private readonly head: ShardedTable,
@@ -57,9 +64,8 @@ export class WorkersResidency implements Residency {
     const threads: WorkerThread[] = [];
     try {
       for (let i = 0; i < count; i++) threads.push(await WorkerThread.start(options.worker));
-      await Promise.all(
-        threads.map((thread) => thread.call('start', { module: core.module, isa: core.isa })),
-      );
+      const starts = threads.map((thread) => thread.call('start', { module: core.module, isa: core.isa }));
+      await abortable(Promise.all(starts), options.signal);
       const wanted = [...new Set([roles.embedding, roles.head])];
       const loader = new ShardLoader(opened, plan, wanted, threads, options);
       const embedding = await loader.load(roles.embedding);
@@ -67,12 +73,16 @@ export class WorkersResidency implements Residency {
       const heaps = await Promise.all(threads.map((thread) => thread.call('heapBytes', {})));
       const heap = heaps.reduce((sum, bytes) => sum + bytes, core.memory.size);
       const output = new OutputStage(plan);
-      return new WorkersResidency(core.isa, threads, embedding, head, output, stages, heap);
+      return new WorkersResidency(core, threads, embedding, head, output, stages, heap);
     } catch (error) {
       for (const thread of threads) thread.dispose();
       stages.dispose();
       throw error;
     }
+  }
+
+  get isa(): string {
+    return this.core.isa;
   }
 
   get tied(): boolean {
@@ -110,6 +120,45 @@ export class WorkersResidency implements Residency {
     return top;
   }
 
+  async pool(ids: Ids, options: PoolOptions): Promise<Tensor> {
+    const call = this.stages.checkPool(ids, options);
+    return this.#withRows(this.stages.rowsOf(call.ids), (table, places) =>
+      this.stages.runPool(call, { table, places }),
+    );
+  }
+
+  async nearest(query: number | Float32Array, k: number, options: NearestOptions): Promise<Neighbours> {
+    const contest = checkNearest(query, k, options, this.#space);
+    const vector = typeof query === 'number' ? (await this.lookup([query], {})).data : query;
+    return this.embedding.nearest({ ...contest, vector });
+  }
+
+  async analogy(positive: Ids, negative: Ids, k: number): Promise<Neighbours> {
+    const analogy = checkAnalogy(positive, negative, k, this.#space);
+    const ids = Uint32Array.of(...analogy.positive, ...analogy.negative);
+    const vector = await this.#withRows(ids, (table, places) => {
+      const split = analogy.positive.length;
+      return analogyTarget(table, places.subarray(0, split), places.subarray(split));
+    });
+    return this.embedding.nearest({ k, metric: analogy.metric, exclude: ids, limit: analogy.limit, vector });
+  }
+
+  get #space(): Space {
+    const { rows, cols } = this.embedding;
+    return { rows, dim: cols, tokens: this.stages.tokenizerSize(rows) };
+  }
+
+  /** Calls `use` with a table of the rows of `ids` in this thread, and the place in it of each id. */
+  async #withRows<T>(ids: Uint32Array, use: (table: EmbeddingTable, places: Uint32Array) => T): Promise<T> {
+    const { unique, places } = placesOf(ids);
+    const { data } = await this.lookup(unique, {});
+    // A table of no rows cannot be, but nothing may be asked for.
+    const spec = { dtype: 'F32', cols: this.embedding.cols };
+    using table = EmbeddingTable.allocate(this.core, spec, Math.max(unique.length, 1));
+    this.core.memory.writeFloats(table.address, data);
+    return use(table, places);
+  }
+
   dispose(): void {
     for (const thread of this.threads) thread.dispose();
     this.stages.dispose();
@@ -123,80 +172,6 @@ function maskFrom(limit: number, { data, dims }: Tensor, ids: Ids | undefined): 
   for (let i = 0; i < data.length; i++) {
     const column = i % width;
     if ((columns?.[column] ?? column) >= limit) data[i] = -Infinity;
-  }
-}
-
-/** Streams tensors into workers, each row to the worker that it belongs to. */
-class ShardLoader {
-  readonly #reader: RoleReader;
-
-  constructor(
-    private readonly opened: Opened,
-    private readonly plan: Plan,
-    private readonly wanted: readonly number[],
-    private readonly threads: readonly WorkerThread[],
-    private readonly context: LoadContext,
-  ) {
-    this.#reader = new RoleReader(opened, plan.roles, wanted, context);
-  }
-
-  async load(index: number): Promise<ShardedTable> {
-    if (!this.#isPlain(index)) return this.#loadHereFirst(index);
-    const table = await this.#create(index);
-    await this.#reader.read(index, (plane, at, chunk) => table.write(plane, at, chunk));
-    return table;
-  }
-
-  /** `embedding` itself where all bytes are the same. */
-  async loadHead(index: number, embedding: ShardedTable): Promise<ShardedTable> {
-    if (this.plan.tying !== 'compare') return this.load(index);
-    if (!this.#isPlain(index)) {
-      const same = await isTied(this.opened, this.plan, this.context.signal);
-      return same ? embedding : this.load(index);
-    }
-    let own: ShardedTable | undefined;
-    await this.#reader.readInOrder(index, async (plane, at, chunk) => {
-      if (!own && (await embedding.holds(plane, at, chunk))) return;
-      own ??= await embedding.copy();
-      await own.write(plane, at, chunk);
-    });
-    return own ?? embedding;
-  }
-
-  /** True where each row's bytes are in the file as they will be in memory. */
-  #isPlain(index: number): boolean {
-    const { conversion, inlineBytes, spec } = this.plan.roles[index]!;
-    return conversion === 'none' && inlineBytes === 0 && !spec.perTensor;
-  }
-
-  #create(index: number): Promise<ShardedTable> {
-    const { spec, rows, segments } = this.plan.roles[index]!;
-    const planes: number[] = [];
-    for (const { plane, bytes } of segments) planes[plane] = (planes[plane] ?? 0) + bytes / rows;
-    return ShardedTable.create(this.threads, spec, rows, planes);
-  }
-
-  /** What has to be put in order first is loaded into this thread's memory, and passed on from there. */
-  async #loadHereFirst(index: number): Promise<ShardedTable> {
-    const { spec, rows } = this.plan.roles[index]!;
-    if (spec.perTensor) {
-      throw new EmbeddingError(
-        'unsupported',
-        'A table whose rows share one scale cannot be spread over workers: load it with residency "memory".',
-      );
-    }
-    const loader = new Loader(this.opened, this.plan.roles, this.wanted, this.context);
-    using here: EmbeddingTable = await loader.load(index);
-    const planes = here.planes.filter(({ bytes }) => bytes > 0);
-    const rowBytes = planes.map(({ bytes }) => bytes / rows);
-    const table = await ShardedTable.create(this.threads, spec, rows, rowBytes);
-    for (const [plane, { address, bytes }] of planes.entries()) {
-      for (let at = 0; at < bytes; at += kPieceBytes) {
-        const piece = this.opened.core.memory.bytes(address + at, Math.min(kPieceBytes, bytes - at));
-        await table.write(plane, at, piece);
-      }
-    }
-    return table;
   }
 }
 

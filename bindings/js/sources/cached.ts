@@ -3,9 +3,10 @@
  * 1 MiB. A load that was interrupted leaves its blocks, so the next one goes on where it stopped.
  */
 import { EmbeddingError } from '../errors.js';
-import type { Entry, ModelCache } from '../cache/cache.js';
+import type { Entry, EntryName, ModelCache } from '../cache/cache.js';
 import { checkRange, collect, notFound } from './checks.js';
 import type { HttpSource } from './http.js';
+import type { CachedRecipe } from './recipe.js';
 import type { Range, ReadOptions, Source, Traffic } from './source.js';
 import type { DigestOf } from './verified.js';
 
@@ -14,6 +15,10 @@ export interface CachedOptions {
   offline?: boolean;
   /** Digests of whole files; one names its entry, whatever the server says about versions. */
   digestOf?: DigestOf;
+  /** The entry, where another thread has found it. */
+  entry?: EntryName;
+  /** Bytes that may be added to the entry; as many as the cache has room for, where it is left out. */
+  room?: number;
   /** Beside the file that a model was opened by: that it is missing is worth to be remembered. */
   isSibling?: boolean;
 }
@@ -31,11 +36,13 @@ export class CachedSource implements Source {
   #found: Entry | undefined;
   // Once the cache refused a block it is not asked again by this load.
   #writable = true;
+  #room: number;
 
   constructor(inner: HttpSource, cache: ModelCache, options: CachedOptions = {}) {
     this.#inner = inner;
     this.#cache = cache;
     this.#options = options;
+    this.#room = options.room ?? Infinity;
     this.name = inner.name;
     this.label = inner.label;
   }
@@ -119,6 +126,18 @@ export class CachedSource implements Source {
     if (this.#entry) await this.#cache.touch(await this.#entry, integrity);
   }
 
+  async recipe(bytes: number, signal?: AbortSignal): Promise<CachedRecipe | undefined> {
+    const { offline = false } = this.#options;
+    const { key, meta, extents } = await this.#open(signal);
+    const inner = await this.#inner.recipe();
+    if (!inner) return undefined;
+    const { size } = meta;
+    const missing = offline || extents.covers(0, size) ? 0 : Math.min(bytes, size - extents.bytes());
+    const granted = this.#writable ? await this.#cache.reserve(key, missing) : 0;
+    const room = this.#writable && granted === missing ? Infinity : granted;
+    return { kind: 'cached', inner, folder: this.#cache.folder, entry: { key, meta }, offline, room };
+  }
+
   async discard(): Promise<void> {
     this.#writable = false;
     const entry = await this.#entry?.catch(() => undefined);
@@ -142,7 +161,8 @@ export class CachedSource implements Source {
     let filled = 0;
     const flush = async (): Promise<void> => {
       if (filled === 0 || !this.#writable) return;
-      this.#writable = await this.#cache.write(entry, blockStart, block.subarray(0, filled));
+      this.#room -= filled;
+      this.#writable = this.#room >= 0 && (await this.#cache.write(entry, blockStart, block.subarray(0, filled)));
       blockStart += filled;
       filled = 0;
     };
@@ -179,7 +199,8 @@ export class CachedSource implements Source {
   }
 
   async #find(signal?: AbortSignal): Promise<Entry> {
-    const { offline } = this.#options;
+    const { offline, entry } = this.#options;
+    if (entry) return this.#cache.resume(entry);
     const integrity = this.#options.digestOf?.(this.name);
     const known = await this.#cache.find(this.label, integrity);
     if (known?.meta.missing && offline) throw notFound(this.label);

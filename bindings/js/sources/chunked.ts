@@ -1,6 +1,8 @@
 import { EmbeddingError } from '../errors.js';
 import { checkRange, notFound } from './checks.js';
 import { abortable } from './abort.js';
+import { hasFileSystem } from './node.js';
+import type { BlobRecipe } from './recipe.js';
 import type { ByteSource, ReadOptions, Source } from './source.js';
 
 // Large enough to be quick, small enough that a load's peak stays within a few megabytes of its table.
@@ -47,6 +49,13 @@ export class ChunkedSource implements Source {
     }
   }
 
+  /** Of a Blob in a browser, which all threads may read; Node and Deno cannot send every Blob. */
+  async recipe(): Promise<BlobRecipe | undefined> {
+    const source = await this.#source;
+    if (!(source instanceof BlobBytes) || hasFileSystem()) return undefined;
+    return { kind: 'blob', blob: source.blob, name: this.name };
+  }
+
   sibling(name: string): Source {
     return new ChunkedSource(
       this.#source.then((source) => source?.sibling?.(name)),
@@ -62,21 +71,31 @@ export class ChunkedSource implements Source {
 }
 
 /** A Blob or File as a ByteSource; Deno's and Bun's file objects are Blobs, too. */
-export function blobBytes(blob: Blob, name: string): ByteSource {
-  return {
-    name,
-    byteLength: blob.size,
-    async slice(start, end) {
-      try {
-        return await blob.slice(start, end).arrayBuffer();
-      } catch (cause) {
-        // A File is a reference: browsers refuse to read it once the file on disk was touched.
-        throw new EmbeddingError(
-          'changed',
-          `${name} cannot be read any more: it was changed, moved or removed since it was chosen; choose it again.`,
-          { cause },
-        );
-      }
-    },
-  };
+export function blobBytes(blob: Blob, name: string, sibling?: ByteSource['sibling']): ByteSource {
+  return new BlobBytes(blob, name, sibling);
+}
+
+class BlobBytes implements ByteSource {
+  constructor(
+    readonly blob: Blob,
+    readonly name: string,
+    readonly sibling: ByteSource['sibling'],
+  ) {}
+
+  get byteLength(): number {
+    return this.blob.size;
+  }
+
+  async slice(start: number, end: number): Promise<ArrayBuffer> {
+    try {
+      return await this.blob.slice(start, end).arrayBuffer();
+    } catch (cause) {
+      // A File is a reference: browsers refuse to read it once the file on disk was touched.
+      throw new EmbeddingError(
+        'changed',
+        `${this.name} cannot be read any more: it was changed, moved or removed since it was chosen; choose it again.`,
+        { cause },
+      );
+    }
+  }
 }

@@ -45,8 +45,7 @@ export function folderSource(files: readonly File[], root?: string): Source {
 function fileBytes(files: Map<string, File>, folder: string, name: string): ByteSource | undefined {
   const file = files.get(folder + name);
   if (file === undefined) return undefined;
-  const bytes = blobBytes(file, name);
-  return { ...bytes, sibling: (other) => fileBytes(files, folder, other) };
+  return blobBytes(file, name, (other) => fileBytes(files, folder, other));
 }
 
 function pathOf(file: File): string {

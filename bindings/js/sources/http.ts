@@ -11,8 +11,10 @@ import type { Client, Connection, Counters } from './connection.js';
 import { ForwardReader } from './forward.js';
 import { HttpFile } from './http_file.js';
 import { probe } from './probe.js';
+import { Prefix } from './prefix.js';
 import type { Probed } from './probe.js';
 import { RangeReader } from './ranges.js';
+import type { HttpRecipe } from './recipe.js';
 import { Attempts, Transient } from './retry.js';
 import type { RetryOptions } from './retry.js';
 import type { Range, ReadOptions, Source, Traffic } from './source.js';
@@ -29,6 +31,13 @@ export interface HttpOptions extends RetryOptions {
 
 const kParallel = 4;
 
+/** What a source shares with its siblings, or knows from another thread. */
+export interface HttpContext {
+  client?: Client;
+  /** The version of the file, where it is known, on a server that has ranges. */
+  version?: Validators;
+}
+
 export class HttpSource implements Source {
   readonly name: string;
   readonly label: string;
@@ -39,15 +48,20 @@ export class HttpSource implements Source {
   #probing: Promise<Probed> | undefined;
   #probed: Probed | undefined;
 
-  constructor(target: string | Request, options: HttpOptions = {}, client = makeClient(options)) {
+  constructor(target: string | Request, options: HttpOptions = {}, context: HttpContext = {}) {
     if (typeof target !== 'string' && target.method !== 'GET') {
       throw new TypeError(`A Request to load from must be a GET, and not a ${target.method}`);
     }
     this.#options = options;
-    this.#file = new HttpFile(target, client);
+    this.#file = new HttpFile(target, context.client ?? makeClient(options));
     this.#ranges = new RangeReader(this.#file);
     this.label = this.#file.url;
     this.name = baseName(new URL(this.label).pathname) || 'model';
+    if (context.version?.size !== undefined) {
+      this.#file.validators = { ...context.version };
+      this.#probed = { size: context.version.size, prefix: new Prefix(0) };
+      this.#probing = Promise.resolve(this.#probed);
+    }
   }
 
   get parallel(): number {
@@ -116,10 +130,24 @@ export class HttpSource implements Source {
     const sibling = new HttpSource(
       typeof target === 'string' ? url : new Request(url, target),
       this.#options,
-      client,
+      { client },
     );
     this.#siblings.push(sibling);
     return sibling;
+  }
+
+  /** None for a Request (its mode and credentials are this thread's) or a custom fetch. */
+  async recipe(): Promise<HttpRecipe | undefined> {
+    const { target, client, validators } = this.#file;
+    if (typeof target !== 'string' || this.#options.fetch || this.parallel === 1) return undefined;
+    const { retries, retryDelay, stallTimeout } = this.#options;
+    return {
+      kind: 'http',
+      url: target,
+      headers: [...client.headers],
+      retry: { retries, retryDelay, stallTimeout },
+      ...(this.#probed && validators && { version: { ...validators } }),
+    };
   }
 
   close(): void {

@@ -2,6 +2,7 @@ import { EmbeddingError } from '../errors.js';
 import { MissingSource } from './buffer.js';
 import { checkRange, isSafeSibling, notFound } from './checks.js';
 import { nodeModule } from './node.js';
+import type { PathRecipe } from './recipe.js';
 import type { ReadOptions, Source } from './source.js';
 
 type Fs = typeof import('node:fs/promises');
@@ -58,6 +59,10 @@ export class PathSource implements Source {
     const sibling = new PathSource(folder + name);
     this.#siblings.push(sibling);
     return sibling;
+  }
+
+  async recipe(): Promise<PathRecipe> {
+    return { kind: 'path', path: this.label };
   }
 
   async close(): Promise<void> {

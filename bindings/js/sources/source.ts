@@ -6,6 +6,8 @@
  * Offsets and sizes are plain numbers (exact up to 2⁵³) and count bytes; a range is [start, end).
  */
 
+import type { Recipe } from './recipe.js';
+
 /** Options of a single read. */
 export interface ReadOptions {
   /** Aborting rejects with the signal's reason and leaves no request open. */
@@ -65,6 +67,12 @@ export interface Source {
 
   /** The loader calls it when the content turned out to be unusable: nothing of it stays in the cache. */
   discard?(): Promise<void>;
+
+  /**
+   * How another thread reads the same file by itself; undefined where only this one can. `bytes`: about how many will
+   * be read there.
+   */
+  recipe?(bytes: number, signal?: AbortSignal): Promise<Recipe | undefined>;
 
   /** Bytes that came over the network so far, and requests made; absent for local sources. */
   readonly traffic?: Traffic;

@@ -10,6 +10,7 @@ import { createHasher } from '../cache/sha256.js';
 import type { Hasher } from '../cache/sha256.js';
 import { checkRange, collect } from './checks.js';
 import { Prefix } from './prefix.js';
+import type { Recipe } from './recipe.js';
 import type { Range, ReadOptions, Source, Traffic } from './source.js';
 
 /** A source that remembers checked digests (the cache). */
@@ -128,6 +129,11 @@ export class VerifiedSource implements Source {
     const parts: Uint8Array[] = [];
     for (const { start, end } of ranges) parts.push(await this.read(start, end, options));
     return parts;
+  }
+
+  /** None while the digest is still to be checked: it takes one reader, who reads everything. */
+  async recipe(bytes: number, signal?: AbortSignal): Promise<Recipe | undefined> {
+    return (await this.#isTrusted(signal)) ? this.#inner.recipe?.(bytes, signal) : undefined;
   }
 
   discard(): Promise<void> {

@@ -1,5 +1,8 @@
 /** What the main thread asks of a worker that holds a shard of tables: one request, one answer. */
+import type { Query } from '../neighbours.js';
 import type { TableSpec } from '../open.js';
+import type { Neighbours } from '../stage_types.js';
+import type { Recipe } from '../sources/recipe.js';
 import type { Precision } from '../types.js';
 
 /** Scores of some of the shard's rows. Ids count from the shard's first row. */
@@ -18,6 +21,16 @@ interface Placed {
   bytes: Uint8Array;
 }
 
+/** Bytes [offset, offset + bytes) of an opened source, whose place is plane `plane` of a table, from byte `at` on. */
+export interface Reading {
+  source: number;
+  offset: number;
+  bytes: number;
+  table: number;
+  plane: number;
+  at: number;
+}
+
 export interface Operations {
   /** The core that all tables of the worker share. */
   start(request: { module: WebAssembly.Module; isa: string }): void;
@@ -28,9 +41,19 @@ export interface Operations {
   write(request: Placed): void;
   /** Whether the table has these bytes at their place already. */
   holds(request: Placed): boolean;
+  /** Gives the number that the source goes by. Nothing is read yet. */
+  open(request: { recipe: Recipe }): number;
+  /** Reads bytes to their place; tells how many there are by and by. */
+  read(request: Reading): void;
+  /** Reads on as long as the table has the bytes at their place already; gives how many those are. */
+  compare(request: Reading): number;
+  /** Ends all reading: it fails, and no request is left open. */
+  cancel(request: object): void;
   lookup(request: { table: number; ids: Uint32Array }): Float32Array;
   logits(request: Scoring): Float32Array;
   topK(request: Scoring & { k: number; limit?: number }): { values: Float32Array; indices: Int32Array };
+  /** Ids count from the shard's first row. */
+  nearest(request: Query & { table: number }): Neighbours;
   heapBytes(request: object): number;
 }
 
@@ -51,4 +74,8 @@ export interface Failure {
   message: string;
 }
 
-export type Answer = { call: number; answer: unknown } | { call: number; failure: Failure };
+/** `progress`: bytes that were read since the last one; more messages follow. */
+export type Answer =
+  | { call: number; progress: number }
+  | { call: number; answer: unknown }
+  | { call: number; failure: Failure };

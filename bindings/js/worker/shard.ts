@@ -1,22 +1,28 @@
 /** The worker's side: some rows of some tables, in a core of its own. */
 import { Core } from '../core.js';
 import { EmbeddingError } from '../errors.js';
+import { Neighbourhood } from '../neighbours.js';
 import { EmbeddingTable } from '../table.js';
+import type { Plane } from '../table.js';
 import type { Isa } from '../wasm.js';
 import type { Answer, Failure, Operation, Operations, Request } from './protocol.js';
+import { ShardReader } from './reader.js';
 
-type Handlers = { [O in Operation]: (request: never) => unknown };
+type Handlers = { [O in Operation]: (request: never, report: (bytes: number) => void) => unknown };
 
 /** Answers requests; what an answer owns is handed over, not copied. */
 export class ShardServer {
   readonly #tables: EmbeddingTable[] = [];
+  readonly #reader = new ShardReader();
+  readonly #neighbourhoods = new Map<number, Neighbourhood>();
   #core: Core | undefined;
 
   constructor(private readonly send: (answer: Answer, transfer: ArrayBuffer[]) => void) {}
 
   async receive({ call, operation, request }: Request): Promise<void> {
+    const handle = this.#handlers[operation] as (request: unknown, report: (bytes: number) => void) => unknown;
     try {
-      const answer = await (this.#handlers[operation] as (request: unknown) => unknown)(request);
+      const answer = await handle(request, (progress) => this.send({ call, progress }, []));
       this.send({ call, answer }, buffersOf(answer));
     } catch (error) {
       this.send({ call, failure: describeFailure(error) }, []);
@@ -38,13 +44,19 @@ export class ShardServer {
       });
       return this.#tables.push(copy) - 1;
     },
-    write: ({ table, plane, at, bytes }: Parameters<Operations['write']>[0]) => {
-      this.#core!.memory.write(this.#tables[table]!.planes[plane]!.address + at, bytes);
+    write: ({ at, bytes, ...place }: Parameters<Operations['write']>[0]) => {
+      this.#core!.memory.write(this.#planeOf(place).address + at, bytes);
     },
-    holds: ({ table, plane, at, bytes }: Parameters<Operations['holds']>[0]) => {
-      const { address } = this.#tables[table]!.planes[plane]!;
+    holds: ({ at, bytes, ...place }: Parameters<Operations['holds']>[0]) => {
+      const { address } = this.#planeOf(place);
       return this.#core!.equalBytes(address + at, bytes) === bytes.length;
     },
+    open: ({ recipe }: Parameters<Operations['open']>[0]) => this.#reader.open(recipe),
+    read: (reading: Parameters<Operations['read']>[0], report) =>
+      this.#reader.read(this.#core!, this.#planeOf(reading), reading, report),
+    compare: (reading: Parameters<Operations['compare']>[0], report) =>
+      this.#reader.compare(this.#core!, this.#planeOf(reading), reading, report),
+    cancel: () => this.#reader.cancel(),
     lookup: ({ table, ids }: Parameters<Operations['lookup']>[0]) => this.#tables[table]!.lookup(ids).data,
     logits: ({ table, hidden, ...options }: Parameters<Operations['logits']>[0]) => {
       return this.#tables[table]!.logits(hidden, options).data;
@@ -53,8 +65,17 @@ export class ShardServer {
       const { values, indices } = this.#tables[table]!.topK(hidden, k, options);
       return { values, indices };
     },
+    nearest: ({ table, ...query }: Parameters<Operations['nearest']>[0]) => {
+      let rows = this.#neighbourhoods.get(table);
+      if (!rows) this.#neighbourhoods.set(table, (rows = new Neighbourhood(this.#tables[table]!)));
+      return rows.nearest(query);
+    },
     heapBytes: () => this.#core!.memory.size,
   };
+
+  #planeOf({ table, plane }: { table: number; plane: number }): Plane {
+    return this.#tables[table]!.planes[plane]!;
+  }
 }
 
 function buffersOf(answer: unknown): ArrayBuffer[] {

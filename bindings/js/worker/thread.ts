@@ -19,6 +19,7 @@ interface Listener {
 interface Pending {
   resolve(answer: unknown): void;
   reject(reason: unknown): void;
+  progress: ((bytes: number) => void) | undefined;
 }
 
 export class WorkerThread {
@@ -42,16 +43,17 @@ export class WorkerThread {
     return thread;
   }
 
-  /** Buffers in `transfer` are gone afterwards. */
+  /** Buffers in `transfer` are gone afterwards. `progress` hears of bytes that were read. */
   call<O extends Operation>(
     operation: O,
     request: RequestOf<O>,
     transfer: ArrayBuffer[] = [],
+    progress?: (bytes: number) => void,
   ): Promise<AnswerOf<O>> {
     if (this.#ended) return Promise.reject(this.#ended);
     return new Promise((resolve, reject) => {
       const call = this.#calls++;
-      this.#pending.set(call, { resolve: resolve, reject });
+      this.#pending.set(call, { resolve, reject, progress });
       this.#port!.keepAlive(true);
       this.#port!.post({ call, operation, request }, transfer);
     });
@@ -64,6 +66,10 @@ export class WorkerThread {
 
   #settle(answer: Answer): void {
     const pending = this.#pending.get(answer.call);
+    if ('progress' in answer) {
+      pending?.progress?.(answer.progress);
+      return;
+    }
     this.#pending.delete(answer.call);
     if (this.#pending.size === 0) this.#port!.keepAlive(false);
     if ('failure' in answer) pending?.reject(toError(answer.failure));

@@ -3,7 +3,7 @@ import { ByteWriter } from './bytes.js';
 
 export interface SafeTensor {
   name: string;
-  dtype: 'F32' | 'F16' | 'BF16';
+  dtype: 'F32' | 'F16' | 'BF16' | 'I32';
   shape: number[];
   data: Uint8Array;
 }
