@@ -78,13 +78,22 @@ export async function compile(input: WasmInput): Promise<WebAssembly.Module> {
   const module = await input;
   if (module instanceof WebAssembly.Module) return module;
   if (module instanceof Response) return compileResponse(module);
-  if (module instanceof ArrayBuffer || ArrayBuffer.isView(module)) return WebAssembly.compile(module);
+  if (module instanceof ArrayBuffer || ArrayBuffer.isView(module)) {
+    return WebAssembly.compile(module).catch(notAModule('What the option "wasm" holds', ''));
+  }
   const url = toUrl(module);
   if (url.protocol === 'file:' && hasFileSystem()) {
-    const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises');
-    return WebAssembly.compile(await readFile(url));
+    return WebAssembly.compile(await readModule(url)).catch(notAModule(url.href, ''));
   }
   return compileResponse(await fetchModule(url));
+}
+
+async function readModule(url: URL): Promise<Uint8Array<ArrayBuffer>> {
+  const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises');
+  return readFile(url).catch((cause: unknown) => {
+    const message = `${url.href} cannot be read: install the package again, or give the module as the option "wasm".`;
+    throw new EmbeddingError('wasm', message, { cause });
+  });
 }
 
 function toUrl(input: string | URL): URL {
@@ -96,9 +105,11 @@ async function fetchModule(url: URL): Promise<Response> {
   try {
     return await fetch(url);
   } catch (cause) {
-    throw new EmbeddingError('wasm', `${url.href} cannot be fetched: check that the file is served.`, {
-      cause,
-    });
+    throw new EmbeddingError(
+      'wasm',
+      `${url.href} cannot be fetched: check that the file is served, and that the network is there.`,
+      { cause },
+    );
   }
 }
 
@@ -112,11 +123,22 @@ async function compileResponse(response: Response): Promise<WebAssembly.Module> 
     );
   }
   const type = response.headers.get('content-type') ?? '';
-  if (/^application\/wasm\b/.test(type)) return WebAssembly.compileStreaming(response);
-  const bytes = await response.arrayBuffer();
-  try {
-    return await WebAssembly.compile(bytes);
-  } catch (cause) {
-    throw new EmbeddingError('wasm', `${name} is no WebAssembly module (its type is "${type}").`, { cause });
-  }
+  const failed = notAModule(name, ` (its type is "${type}")`);
+  if (/^application\/wasm\b/.test(type)) return WebAssembly.compileStreaming(response).catch(failed);
+  return response
+    .arrayBuffer()
+    .then((bytes) => WebAssembly.compile(bytes))
+    .catch(failed);
+}
+
+// A server that answers everything with its start page is the usual reason.
+function notAModule(name: string, what: string): (cause: unknown) => never {
+  return (cause) => {
+    throw new EmbeddingError(
+      'wasm',
+      `${name} is no WebAssembly module${what}: serve the file beside the package's JavaScript, or give its address ` +
+        `as the option "wasm".`,
+      { cause },
+    );
+  };
 }

@@ -3,12 +3,14 @@ import { EmbeddingError, EmbeddingTable } from 'id2vec';
 import type { TableOptions } from 'id2vec';
 import { describe, expect, it } from 'vitest';
 import { projectFile, projectPath } from './corpus.js';
+import { place } from './faults/client.js';
 import { isas } from './files/isas.js';
 
 const data = Float32Array.of(1, 2, 3, 4);
 const create = (options: Omit<TableOptions, 'dtype' | 'dim'>) =>
   EmbeddingTable.create(data, { dtype: 'F32', dim: 2, ...options });
 
+const isNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 const file = 'dist/id2vec.simd128.wasm';
 const response = async (type: string) =>
   new Response(await projectFile(file), { headers: { 'content-type': type } });
@@ -31,10 +33,31 @@ describe('the option wasm', () => {
     expect(table.isa).toBe('simd128');
   });
 
-  it('names what is no module', async () => {
-    const page = new Response('<html>', { headers: { 'content-type': 'text/html' } });
-    await expect(create({ wasm: page })).rejects.toThrow(/no WebAssembly module.*text\/html/);
-    await expect(create({ wasm: new Response('', { status: 404 }) })).rejects.toMatchObject({ code: 'wasm' });
+  const page = (type: string) => new Response('<html>', { headers: { 'content-type': type } });
+
+  it.each([
+    ['a web page', () => page('text/html'), /no WebAssembly module.*text\/html.*option "wasm"/],
+    [
+      'a web page that claims to be one',
+      () => page('application/wasm'),
+      /no WebAssembly module.*option "wasm"/,
+    ],
+    ['bytes of something else', () => new Uint8Array(100), /no WebAssembly module/],
+    ['a missing file', () => new Response('', { status: 404 }), /answered with status 404: check/],
+    [
+      'the address of a web page',
+      () => place('html', 'pattern-10.bin').url,
+      /no WebAssembly module.*text\/html/,
+    ],
+    ['a wrong address', () => place('404', 'pattern-10.bin').url, /answered with status 404/],
+    ['a server that is away', () => place('reset-at-once', 'pattern-10.bin').url, /cannot be fetched: check/],
+    ...(isNode
+      ? [['a path to nothing', () => new URL('./nothing.wasm', import.meta.url), /cannot be read/] as const]
+      : []),
+  ] as const)('says what is wrong with %s', async (_, wasm, message) => {
+    const failure = create({ wasm: wasm() });
+    await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'wasm' });
+    await expect(failure).rejects.toThrow(message);
   });
 });
 

@@ -3,6 +3,7 @@ import { EmbeddingModel } from 'id2vec';
 import type { LoadOptions } from 'id2vec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mergeTop } from '../../bindings/js/residency/merge.js';
+import { place } from './faults/client.js';
 import { randomNumbers, randomTable } from './files/formats.js';
 import { gguf } from './files/gguf.js';
 
@@ -124,10 +125,14 @@ describe('workers', () => {
     await expect(model.lookup([1])).rejects.toMatchObject({ code: 'disposed' });
   });
 
-  it('that cannot be started are an error, not a hang', async () => {
-    const worker = new URL('./no-such-worker.js', import.meta.url);
-    const failure = EmbeddingModel.load(tied, { residency: 'workers', workers: 2, worker });
+  it.each([
+    ['is not there', () => new URL('./no-such-worker.js', import.meta.url), /no-such-worker/],
+    // In browsers it is also of another origin.
+    ['is a web page', () => place('html', 'pattern-10.bin').url, /127\.0\.0\.1.*option "worker"/],
+  ])('whose file %s are an error that says so, not a hang', async (_, worker, message) => {
+    const failure = EmbeddingModel.load(tied, { residency: 'workers', workers: 2, worker: worker() });
     await expect(failure).rejects.toMatchObject({ code: 'worker' });
+    await expect(failure).rejects.toThrow(message);
   });
 
   it('that die while they are waited for are an error, not a hang', async () => {

@@ -76,6 +76,4 @@ export interface Failure {
 
 /** `progress`: bytes that were read since the last one; more messages follow. */
 export type Answer =
-  | { call: number; progress: number }
-  | { call: number; answer: unknown }
-  | { call: number; failure: Failure };
+  { call: number; progress: number } | { call: number; answer: unknown } | { call: number; failure: Failure };

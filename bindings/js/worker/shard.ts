@@ -20,7 +20,10 @@ export class ShardServer {
   constructor(private readonly send: (answer: Answer, transfer: ArrayBuffer[]) => void) {}
 
   async receive({ call, operation, request }: Request): Promise<void> {
-    const handle = this.#handlers[operation] as (request: unknown, report: (bytes: number) => void) => unknown;
+    const handle = this.#handlers[operation] as (
+      request: unknown,
+      report: (bytes: number) => void,
+    ) => unknown;
     try {
       const answer = await handle(request, (progress) => this.send({ call, progress }, []));
       this.send({ call, answer }, buffersOf(answer));

@@ -34,9 +34,7 @@ export class WorkerThread {
     const listener: Listener = {
       message: (answer) => thread.#settle(answer),
       failed: (reason) => {
-        thread.#end(
-          new EmbeddingError('worker', `A worker of this model ended: ${reason}; load the model again.`),
-        );
+        thread.#end(new EmbeddingError('worker', `A worker of this model ended: ${reason}.`));
       },
     };
     thread.#port = typeof Worker === 'function' ? webPort(url, listener) : await nodePort(url, listener);
@@ -91,17 +89,14 @@ function toError({ kind, code, message }: Failure): Error {
   return new EmbeddingError(code, message);
 }
 
-// Bundlers find the worker's file by this expression.
 function webPort(url: string | URL | undefined, listener: Listener): Port {
-  const worker =
-    url === undefined
-      ? new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
-      : new Worker(url, { type: 'module' });
+  const worker = webWorker(url);
   worker.onmessage = ({ data }) => listener.message(data as Answer);
-  worker.onmessageerror = () => listener.failed('a message could not be read');
+  worker.onmessageerror = () => listener.failed('a message could not be read; load the model again');
   worker.onerror = (event) => {
     event.preventDefault();
-    listener.failed(event.message || 'its file could not be loaded');
+    // Browsers say nothing about a file that is missing, is a web page, or may not be run.
+    listener.failed(event.message || `${addressOf(url)} could not be loaded as a script; ${kServeIt}`);
   };
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
@@ -110,13 +105,40 @@ function webPort(url: string | URL | undefined, listener: Listener): Port {
   };
 }
 
+const kServeIt =
+  'serve the package’s worker.js from the page’s own origin and give its address as the option "worker"';
+
+// Bundlers find the worker's file by the first expression.
+function webWorker(url: string | URL | undefined): Worker {
+  return started(url, () =>
+    url === undefined
+      ? new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
+      : new Worker(url, { type: 'module' }),
+  );
+}
+
+/** Of another origin, of a scheme that runs nothing, or against the page's content security policy: that shows at once. */
+function started<T>(url: string | URL | undefined, start: () => T): T {
+  try {
+    return start();
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `${addressOf(url)} cannot be started (${reason}): ${kServeIt}.`;
+    throw new EmbeddingError('worker', message, { cause });
+  }
+}
+
+function addressOf(url: string | URL | undefined): string {
+  return String(url ?? 'The worker’s file').slice(0, 200);
+}
+
 async function nodePort(url: string | URL | undefined, listener: Listener): Promise<Port> {
   const threads = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
-  const worker = new threads.Worker(new URL(url ?? './worker.js', import.meta.url));
+  const worker = started(url, () => new threads.Worker(new URL(url ?? './worker.js', import.meta.url)));
   worker.on('message', (answer: Answer) => listener.message(answer));
   worker.on('messageerror', (error) => listener.failed(error.message));
   worker.on('error', (error) => listener.failed(error instanceof Error ? error.message : String(error)));
-  worker.on('exit', (code) => listener.failed(`it exited with code ${code}`));
+  worker.on('exit', (code) => listener.failed(`it exited with code ${code}; load the model again`));
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
     terminate: () => void worker.terminate(),
