@@ -162,7 +162,8 @@ export class CachedSource implements Source {
     const flush = async (): Promise<void> => {
       if (filled === 0 || !this.#writable) return;
       this.#room -= filled;
-      this.#writable = this.#room >= 0 && (await this.#cache.write(entry, blockStart, block.subarray(0, filled)));
+      this.#writable =
+        this.#room >= 0 && (await this.#cache.write(entry, blockStart, block.subarray(0, filled)));
       blockStart += filled;
       filled = 0;
     };

@@ -1,6 +1,6 @@
 // Loads a table of zeros again and again, each time once to its half and once to the end, and prints by how many bytes
 // the process has grown. A process of its own, because a test runner holds on to much.
-//   node --expose-gc stopped_loads.mjs HEADER.gguf BYTES TIMES
+//   node --expose-gc stopped_loads.mjs HEADER.gguf BYTES TIMES RESIDENCY
 import { readFile } from 'node:fs/promises';
 import { EmbeddingModel } from '../../../dist/index.js';
 
@@ -9,6 +9,7 @@ const [header, bytes, times] = [
   Number(process.argv[3]),
   Number(process.argv[4]),
 ];
+const options = { residency: process.argv[5], workers: 2 };
 
 const source = () => ({
   byteLength: header.length + bytes,
@@ -25,7 +26,7 @@ async function stopHalfWay() {
     if (total > 0 && loaded > total / 2) controller.abort(new Error('enough'));
   };
   try {
-    await EmbeddingModel.load(source(), { signal: controller.signal, onProgress });
+    await EmbeddingModel.load(source(), { ...options, signal: controller.signal, onProgress });
     throw new Error('the load went on');
   } catch (error) {
     if (error.message !== 'enough') throw error;
@@ -39,12 +40,12 @@ async function size() {
   return process.memoryUsage().rss;
 }
 
-(await EmbeddingModel.load(source())).dispose();
+(await EmbeddingModel.load(source(), options)).dispose();
 const before = await size();
 let after = before;
 for (let i = 0; i < times; i++) {
   await stopHalfWay();
-  (await EmbeddingModel.load(source())).dispose();
+  (await EmbeddingModel.load(source(), options)).dispose();
   after = await size();
 }
 console.log(after - before);
