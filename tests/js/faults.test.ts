@@ -7,13 +7,14 @@ import { HttpSource, type HttpOptions } from '../../bindings/js/sources/http.js'
 import { EmbeddingError } from '../../bindings/js/errors.js';
 import { place } from './faults/client.js';
 import { patternBytes } from './faults/content.js';
+import { bad, good, isAboutTime } from './faults/matrix.js';
 
 const kSize = 700_001;
 const kFile = `pattern-${kSize}.bin`;
 // A loaded machine may pause for a second, which is no stall; only tests of stalls are less patient.
 const kQuick: HttpOptions = { retryDelay: 5, stallTimeout: 15_000 };
 const kImpatient = { ...kQuick, stallTimeout: 300 };
-const optionsFor = (behaviour: string) => (/^(stall|empty)/.test(behaviour) ? kImpatient : kQuick);
+const optionsFor = (behaviour: string) => (isAboutTime(behaviour) ? kImpatient : kQuick);
 
 // Ranges that a loader might read: the head twice, a tensor in the middle, a small one behind, back again.
 const kReads = [
@@ -24,53 +25,6 @@ const kReads = [
   [kSize - 10, kSize],
   [100_000, 101_000],
 ] as const;
-
-const good = [
-  'ok',
-  'no-range',
-  'no-range-reset',
-  'whole-later',
-  'shorter-range',
-  'short-body',
-  'longer-range',
-  '416',
-  '429',
-  '500',
-  '500-later',
-  'reset',
-  'reset-often',
-  'stall',
-  'slow',
-  'gzip',
-  'gzip-range',
-  'no-length',
-  'redirect',
-  'cors-hidden',
-  'cors-hidden-no-head',
-  'no-preflight',
-  'one-range',
-];
-
-const bad: [behaviour: string, code: string, message: RegExp][] = [
-  ['404', 'not-found', /There is no file .*404/],
-  ['403', 'forbidden', /answered 403.*token.*headers/],
-  ['401', 'forbidden', /answered 401/],
-  ['429-long', 'http', /too many requests: try again in 600 s/],
-  ['500-always', 'http', /answered 500.*try again later/],
-  ['wrong-content-range', 'http', /asked for bytes .* and sent 0-.*range: false/],
-  ['416-later', 'changed', /changed while it was read \(its size 700001 became 699994\)/],
-  // Firefox waits for the rest of a body that was cut off.
-  ['empty-body', 'network|stalled', /broke off|No answer|sent nothing/],
-  ['reset-always', 'network', /No answer from/],
-  ['reset-at-once', 'network', /No answer from/],
-  ['stall-always', 'stalled', /sent nothing for 0.3 s/],
-  ['stall-headers', 'stalled', /sent nothing for 0.3 s/],
-  ['html', 'html', /web page instead of the file/],
-  ['html-disguised', 'html', /web page instead of the file/],
-  ['changed-etag', 'changed', /ETag "v1" became "v2"/],
-  ['changed-date', 'changed', /changed while it was read/],
-  ['changed-size', 'changed', /size 700001 became 700000/],
-];
 
 async function readAll(source: HttpSource): Promise<void> {
   expect(await source.size()).toBe(kSize);
@@ -199,6 +153,22 @@ describe('headers', () => {
     });
     expect(await source.read(10, 20)).toEqual(patternBytes(10, 20));
     expect(asked).toEqual(['https://example.invalid/pattern-100.bin']);
+  });
+});
+
+describe('the HTTP cache of a browser', () => {
+  test('keeps no ranges, so that a later full request gets the whole file', async () => {
+    const { url } = place('cacheable', kFile);
+    const source = new HttpSource(url, kQuick);
+    await readAll(source);
+    expect(equal(new Uint8Array(await (await fetch(url)).arrayBuffer()), patternBytes(0, kSize))).toBe(true);
+    const asked: (string | undefined)[] = [];
+    const counting: typeof fetch = (input, init) => {
+      asked.push(init?.cache);
+      return fetch(input, init);
+    };
+    await readAll(new HttpSource(url, { ...kQuick, fetch: counting }));
+    expect(new Set(asked)).toEqual(new Set(['cache' in Request.prototype ? 'no-store' : undefined]));
   });
 });
 

@@ -113,7 +113,10 @@ describe('remote, without leave to load the whole table', () => {
   it('says for whole-table calls what to do, and does the others', async () => {
     using remote = await EmbeddingModel.load(model, { residency: 'remote' });
     const hidden = new Float32Array(dim);
-    const refusal = { code: 'remote', message: expect.stringMatching(/needs all 203 rows .*whole: "load"/) as string };
+    const refusal = {
+      code: 'remote',
+      message: expect.stringMatching(/needs all 203 rows .*whole: "load"/) as string,
+    };
     for (const call of [
       remote.nearest(1, 3),
       remote.analogy({ positive: [1], negative: [] }, 3),

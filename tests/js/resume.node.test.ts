@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { chromium } from 'playwright';
+import type { Page } from 'playwright';
 import { rolldown } from 'rolldown';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { place } from './faults/client.js';
@@ -65,40 +66,49 @@ describe('a Node process', () => {
 });
 
 describe.skipIf(!existsSync(executables.chromium))('a page in Chromium', () => {
-  test('goes on after the browser was killed', async () => {
-    const script = await bundle('page');
-    const server = createServer((request, response) => {
-      const isScript = request.url === '/page.js';
-      response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
-      response.end(isScript ? script : '<!doctype html><body><script type="module" src="/page.js"></script>');
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const { port } = server.address() as AddressInfo;
-    const { url, stats, closed } = place('paced', `pattern-${kSize}.bin`);
-    const address = `http://127.0.0.1:${port}/#${encodeURIComponent(url)}`;
-    const launch = () =>
-      chromium.launchPersistentContext(`${folder}/profile`, {
-        executablePath: executables.chromium,
-        args: ['--no-sandbox'],
+  test.each([
+    // No time to clean up: the renderer dies in the middle of a chunk.
+    ['crashed', async (page: Page) => void (await page.goto('chrome://crash').catch(() => undefined))],
+    ['closed', (page: Page) => page.close()],
+  ])(
+    'goes on after its tab was %s',
+    async (how, end) => {
+      const script = await bundle('page');
+      const server = createServer((request, response) => {
+        const isScript = request.url === '/page.js';
+        response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html');
+        response.end(
+          isScript ? script : '<!doctype html><body><script type="module" src="/page.js"></script>',
+        );
       });
-    try {
-      const first = await launch();
-      const page = await first.newPage();
-      await page.goto(address);
-      await page.waitForFunction((at) => Number(document.title) > at, kKillAt);
-      // No time to clean up: the renderer dies in the middle of a chunk.
-      await page.goto('chrome://crash').catch(() => undefined);
-      await first.close();
-      await closed();
-      const second = await launch();
-      const again = await second.newPage();
-      await again.goto(address);
-      await again.waitForFunction(() => document.body.textContent?.startsWith('{'));
-      const outcome = JSON.parse((await again.textContent('body')) ?? '') as Outcome;
-      await second.close();
-      check(outcome, (await stats()).bytes);
-    } finally {
-      server.close();
-    }
-  }, 40_000);
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+      const { port } = server.address() as AddressInfo;
+      const { url, stats, closed } = place('paced', `pattern-${kSize}.bin`);
+      const address = `http://127.0.0.1:${port}/#${encodeURIComponent(url)}`;
+      const launch = () =>
+        chromium.launchPersistentContext(`${folder}/profile-${how}`, {
+          executablePath: executables.chromium,
+          args: ['--no-sandbox'],
+        });
+      try {
+        const first = await launch();
+        const page = await first.newPage();
+        await page.goto(address);
+        await page.waitForFunction((at) => Number(document.title) > at, kKillAt);
+        await end(page);
+        await closed();
+        await first.close();
+        const second = await launch();
+        const again = await second.newPage();
+        await again.goto(address);
+        await again.waitForFunction(() => document.body.textContent?.startsWith('{'));
+        const outcome = JSON.parse((await again.textContent('body')) ?? '') as Outcome;
+        await second.close();
+        check(outcome, (await stats()).bytes);
+      } finally {
+        server.close();
+      }
+    },
+    40_000,
+  );
 });

@@ -57,6 +57,7 @@ const stall: Behaviour = ({ response }) => response.flushHeaders();
 
 export const behaviours: Record<string, Behaviour | undefined> = {
   ok: (exchange) => sendWell(exchange),
+  cacheable: (exchange) => sendWell(exchange, { 'cache-control': 'max-age=3600' }),
   'no-range': (exchange) => sendWhole(exchange, length(exchange)),
   'no-range-reset': (exchange) =>
     times(exchange) === 1 ? breakWhole(exchange) : sendWhole(exchange, length(exchange)),

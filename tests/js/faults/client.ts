@@ -11,11 +11,17 @@ export interface Place {
   closed(): Promise<void>;
 }
 
+/** A server of its own, which can be stopped. */
+export async function startServer(): Promise<{ base: string; stop(): Promise<void> }> {
+  const base = await (await fetch(`${inject('faults')}/start`)).text();
+  const { port } = new URL(base);
+  return { base, stop: async () => void (await fetch(`${inject('faults')}/stop/${port}`)) };
+}
+
 /** A file under an address of its own, served with the named behaviour. */
-export function place(behaviour: string, file: string): Place {
+export function place(behaviour: string, file: string, base = inject('faults')): Place {
   const id = `${Date.now().toString(36)}-${Math.random().toString(36).slice(2)}-${(last += 1)}`;
-  const base = inject('faults');
-  const stats = async () => (await (await fetch(`${base}/stats/${id}`)).json()) as Stats;
+  const stats = async () => (await (await fetch(`${inject('faults')}/stats/${id}`)).json()) as Stats;
   return {
     url: `${base}/${id}/${behaviour}/${file}`,
     stats,

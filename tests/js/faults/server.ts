@@ -3,10 +3,12 @@
  *
  *   /ID/BEHAVIOUR/FILE    FILE as in content.ts (or of the folder given to `serve`), sent the way behaviours.ts says
  *   /stats/ID             what was asked of /ID/… so far, as JSON
+ *   /start                starts another server of the same kind and answers with its address
+ *   /stop/PORT            stops that one: its connections are cut, and nobody listens there any more
  *
  * A test takes an ID of its own, so that tests do not see each other's counts.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { behaviours } from './behaviours.js';
 import { virtualFile, type VirtualFile } from './content.js';
@@ -48,26 +50,63 @@ const kCors = {
 export async function serve(folder = ''): Promise<FaultServer> {
   const all = new Map<string, Stats>();
   const ports = [0, 0];
-  const servers = await Promise.all(
-    ports.map(async (_, i) => {
-      const server = createServer((request, response) => {
-        const other = `http://127.0.0.1:${ports[1 - i]}`;
-        answer(request, response, all, other, folder).catch(() => response.destroy());
-      });
-      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-      ports[i] = (server.address() as AddressInfo).port;
-      return server;
-    }),
-  );
+  const more = new Map<number, Server>();
+  const handler = (i: number) => (request: IncomingMessage, response: ServerResponse) => {
+    const other = `http://127.0.0.1:${ports[1 - i]}`;
+    const answered =
+      control(request, response, more, handler(i)) ?? answer(request, response, all, other, folder);
+    answered.catch(() => response.destroy());
+  };
+  const servers = await Promise.all(ports.map((_, i) => listen(handler(i))));
+  servers.forEach((server, i) => (ports[i] = portOf(server)));
   return {
     url: `http://127.0.0.1:${ports[0]}`,
     async close() {
-      for (const server of servers) {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
-      }
+      for (const server of [...servers, ...more.values()]) await stop(server);
     },
   };
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Starts and stops other servers; undefined for a request that wants something else. */
+function control(
+  request: IncomingMessage,
+  response: ServerResponse,
+  more: Map<number, Server>,
+  handler: Handler,
+): Promise<void> | undefined {
+  const [, verb, port] = request.url!.split('/');
+  if (verb !== 'start' && verb !== 'stop') return undefined;
+  for (const [name, value] of Object.entries(kCors)) response.setHeader(name, value);
+  return verb === 'start' ? startAnother() : stopAnother(Number(port));
+
+  async function startAnother(): Promise<void> {
+    const server = await listen(handler);
+    more.set(portOf(server), server);
+    response.end(`http://127.0.0.1:${portOf(server)}`);
+  }
+  async function stopAnother(port: number): Promise<void> {
+    const server = more.get(port);
+    if (server) await stop(server);
+    more.delete(port);
+    response.end();
+  }
+}
+
+async function listen(handler: Handler): Promise<Server> {
+  const server = createServer(handler);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+async function stop(server: Server): Promise<void> {
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+}
+
+function portOf(server: Server): number {
+  return (server.address() as AddressInfo).port;
 }
 
 async function answer(
