@@ -5,7 +5,7 @@ export type { CachedFile, CacheOptions } from './cache/cache.js';
 export { openDirectory } from './directory.js';
 export type { Directory } from './directory.js';
 export { EmbeddingError } from './errors.js';
-export type { MemoryBill, MemoryUse, ModelDescription, ModelInfo, RemoteUse } from './info.js';
+export type { LoadTraffic, MemoryBill, MemoryUse, ModelDescription, ModelInfo, RemoteUse } from './info.js';
 export { EmbeddingModel } from './model.js';
 export type { FreshOptions, LoadOptions } from './model.js';
 export type { MetadataValue, Profile, Progress, TensorInfo } from './open.js';

@@ -76,11 +76,24 @@ export interface RemoteUse {
   requests: number;
 }
 
+/** What a load over the network has cost. Threads of `workers` residency fetch for themselves and are not counted. */
+export interface LoadTraffic {
+  /** Bytes of response bodies. */
+  fetchedBytes: number;
+  /** Bytes that came out of the cache instead. */
+  cachedBytes: number;
+  requests: number;
+  /** Size of the files that hold the model's tensors. */
+  fileBytes: number;
+}
+
 export interface ModelInfo extends ModelDescription {
   /** Where the rows live. */
   residency: 'memory' | 'workers' | 'remote';
   /** Set where rows are fetched when they are needed. */
   remote?: RemoteUse;
+  /** What the load has cost, where the model came over the network. */
+  traffic?: LoadTraffic;
   /** The instruction set in use. */
   isa: string;
   memory: MemoryUse;

@@ -1,6 +1,6 @@
 import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
-import type { ModelDescription, ModelInfo } from './info.js';
+import type { LoadTraffic, ModelDescription, ModelInfo } from './info.js';
 import { Loader } from './load.js';
 import type { LoadContext } from './read.js';
 import { openModel } from './open.js';
@@ -67,6 +67,7 @@ export class EmbeddingModel {
   readonly tokens?: TokenList;
   readonly #description: ModelDescription;
   #residency: Residency | undefined;
+  #traffic: LoadTraffic | undefined;
 
   private constructor(description: ModelDescription, residency: Residency, tokens: TokenList | undefined) {
     this.vocabSize = description.vocabSize;
@@ -96,6 +97,7 @@ export class EmbeddingModel {
       keepsOpen = options.residency === 'remote';
       try {
         await opened.files.finish(options.signal);
+        model.#traffic = await opened.traffic();
       } catch (error) {
         model.dispose();
         throw error;
@@ -124,7 +126,15 @@ export class EmbeddingModel {
   /** What the model is, where it lives and what it takes. */
   get info(): ModelInfo {
     const { kind, isa, memory, remote } = this.#alive();
-    return { ...this.#description, residency: kind, isa, memory, ...(remote && { remote }) };
+    const traffic = this.#traffic;
+    return {
+      ...this.#description,
+      residency: kind,
+      isa,
+      memory,
+      ...(remote && { remote }),
+      ...(traffic && { traffic }),
+    };
   }
 
   /**

@@ -6,6 +6,7 @@ import type { Opener } from '../../build/wasm/id2vec.mjs';
 import { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { ModelFiles } from './files.js';
+import type { LoadTraffic } from './info.js';
 import { InflatedSource } from './sources/inflate.js';
 import type { Source } from './sources/source.js';
 import type { WasmOptions } from './wasm.js';
@@ -167,6 +168,17 @@ export class Opened {
   plan(): Plan {
     return this.opener.plan() as Plan;
   }
+
+  /** What the network and the cache gave so far; undefined where nothing came from there. */
+  async traffic(): Promise<LoadTraffic | undefined> {
+    const { traffic } = this.files.root;
+    if (!traffic || traffic.bytes + traffic.cached === 0) return undefined;
+    const { bytes, cached, requests } = traffic;
+    const names = new Set(this.directory.files.map((name) => deflatedIn(this.opener, name)?.archive ?? name));
+    const sizes = await Promise.all([...names].map((name) => this.files.get(name).size()));
+    const fileBytes = sizes.reduce((sum, size) => sum + size, 0);
+    return { fetchedBytes: bytes, cachedBytes: cached, requests, fileBytes };
+  }
 }
 
 /** Reads the headers, resolves roles and applies the caller's profile; reads no weight. */
@@ -204,9 +216,11 @@ interface DeflatedRange {
   inflated: number;
 }
 
+const deflatedIn = (opener: Opener, name: string) => opener.deflated(name) as DeflatedRange | null;
+
 // A compressed entry of an archive counts as a file of its own.
 function sourceOf(opener: Opener, files: ModelFiles, name: string): Source {
-  const range = opener.deflated(name) as DeflatedRange | null;
+  const range = deflatedIn(opener, name);
   if (range === null) return files.get(name);
   const entry = { start: range.offset, bytes: range.bytes, inflatedBytes: range.inflated };
   return new InflatedSource(files.get(range.archive), entry, name);

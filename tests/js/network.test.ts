@@ -24,6 +24,27 @@ test('a table of 150 MB in a file of 500 MB costs its own bytes, in memory and o
   expect(data[1535]).toBe(weightAt(49_999 * 1536 + 1535));
 }, 60_000);
 
+test('what a load has cost is told, and what the cache saved', async () => {
+  const cache = openCache({ folder: isNode ? `${inject('temporary')}/traffic` : undefined });
+  const file = 'table-2000x64-before-100000-after-300000.safetensors';
+  const { url, stats } = place('ok', file);
+  const whole = await (await fetch(place('ok', file).url)).blob();
+  {
+    await using model = await EmbeddingModel.load(url, { ...kQuick, cache });
+    const { bytes, requests } = await stats();
+    const { traffic } = model.info;
+    expect(traffic).toMatchObject({ fetchedBytes: bytes, cachedBytes: 0, fileBytes: whole.size });
+    expect(traffic!.requests).toBe(requests.length);
+    expect(traffic!.fetchedBytes).toBeLessThan(2000 * 64 * 2 + 70_000);
+  }
+  await using again = await EmbeddingModel.load(url, { ...kQuick, cache, offline: true });
+  expect(again.info.traffic).toMatchObject({ fetchedBytes: 0, requests: 0, fileBytes: whole.size });
+  expect(again.info.traffic!.cachedBytes).toBeGreaterThanOrEqual(2000 * 64 * 2);
+  await cache.delete(url);
+  await using own = await EmbeddingModel.load(whole);
+  expect(own.info.traffic).toBeUndefined();
+});
+
 describe('a model from a server that misbehaves', () => {
   test.each(good)('%s: is right', async (behaviour) => {
     const { url, closed } = place(behaviour, kSmall);
