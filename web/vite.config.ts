@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 
+import { offline } from './plugins/offline.ts';
+
 // With these two a page is cross-origin isolated. Nothing here needs that; it is served so that both worlds are seen.
 const headers = {
   'Cross-Origin-Opener-Policy': 'same-origin',
@@ -14,6 +16,7 @@ export default defineConfig({
   base: './',
   // The page imports the package as its users do, from dist/.
   resolve: { alias: { id2vec: fileURLToPath(new URL('../dist/index.js', import.meta.url)) } },
+  plugins: [offline()],
   assetsInclude: ['**/*.gguf'],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   worker: { format: 'es' },
