@@ -1,45 +1,54 @@
-// The page as a person meets it: built, served with its headers, driven in Chromium under its content security policy.
-import { chromium } from 'playwright';
+// The page's first impression, its models and what is typed.
 import type { Browser, Page } from 'playwright';
-import { build, preview } from 'vite';
-import type { PreviewServer } from 'vite';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { place } from './faults/client.js';
+import { weightAt } from './faults/content.js';
+import { safetensors } from './files/safetensors.js';
+import { launchChromium, patience, readRow, serveSite, typeIds, upload, visit } from './page/site.js';
+import type { Site, Visit } from './page/site.js';
 
-const web = `${inject('root')}web`;
-const config = { root: web, configFile: `${web}/vite.config.ts`, logLevel: 'error' as const };
-const patience = 120_000;
-
-let server: PreviewServer;
+let site: Site;
 let browser: Browser;
 let page: Page;
-const complaints: string[] = [];
+let complaints: Visit['complaints'];
 
 beforeAll(async () => {
-  await build(config);
-  server = await preview({ ...config, preview: { port: 0, host: '127.0.0.1' } });
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
-  page = await browser.newPage();
-  page.setDefaultTimeout(patience / 2);
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text());
-  });
-  page.on('pageerror', (error) => complaints.push(error.message));
-  await page.goto(server.resolvedUrls!.local[0]!);
+  site = await serveSite();
+  browser = await launchChromium();
+  ({ page, complaints } = await visit(browser, site.url));
 }, patience);
 
 afterAll(async () => {
   await browser?.close();
-  await server?.close();
+  await site?.stop();
 });
+
+const rows = () => page.locator('.matrix .row');
 
 test(
   'loads the default model by itself and shows rows and logits',
   async () => {
     await page.getByRole('heading', { name: 'X = E[ids]' }).waitFor();
-    expect(await page.locator('.row').count()).toBe(7);
+    expect(await rows().count()).toBe(7);
     // Of the row of "▁What", the best logit is its own.
-    await page.locator('.chart text', { hasText: '▁What' }).first().waitFor();
+    await page.locator('#logits text', { hasText: '▁What' }).first().waitFor();
     expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+  },
+  patience,
+);
+
+test(
+  'turns text into ids and ids into text',
+  async () => {
+    const pieces = page.locator('.pieces li');
+    expect(await pieces.allInnerTexts()).toHaveLength(7);
+    await page.locator('.switch').getByText('ids', { exact: true }).click();
+    const ids = await page.locator('#typed').inputValue();
+    expect(ids).toMatch(/^(\d+ ){6}\d+$/);
+    expect(await pieces.locator('small').allInnerTexts()).toEqual(ids.split(' '));
+    await page.locator('.switch').getByText('text', { exact: true }).click();
+    expect(await page.locator('#typed').inputValue()).toBe('What is the capital of France ?');
+    expect(await rows().count()).toBe(7);
   },
   patience,
 );
@@ -47,23 +56,108 @@ test(
 test(
   'takes ids, and says what is wrong with a wrong one',
   async () => {
-    await page.getByLabel('ids or words').fill('9 1706 9');
-    await expect.poll(() => page.locator('.row').count(), { timeout: patience / 2 }).toBe(3);
-    await page.getByLabel('ids or words').fill('9 8002');
+    await typeIds(page, '9 1706 9');
+    await expect.poll(() => rows().count(), { timeout: patience / 2 }).toBe(3);
+    await typeIds(page, '9 8002');
     await page.getByText('id 8002 at position 1 is outside the vocabulary of 8002 rows').waitFor();
-    expect(await page.locator('.row').count()).toBe(3); // the last good picture stays
+    await typeIds(page, '9 xyzzy');
+    await page.getByText('“xyzzy”: neither an id nor a piece of this vocabulary.').waitFor();
+    expect(await rows().count()).toBe(3); // the last good picture stays
+    await typeIds(page, '9 1706');
+    await expect.poll(() => page.locator('#typed-problem').textContent()).toBe('');
   },
   patience,
 );
 
 test(
-  'king − man + woman',
+  'a file that is none gets a sentence, and the model stays',
   async () => {
+    await page.locator('#files').setInputFiles(upload('page.gguf', '<!doctype html><p>sorry</p>'));
+    await page.getByRole('alert').getByText('HTML').waitFor();
+    expect(await rows().count()).toBe(2);
+  },
+  patience,
+);
+
+test(
+  'a model from a URL costs its own bytes, is kept, opens again from here, and goes when it is told to',
+  async () => {
+    const { url, stats } = place('ok', 'table-2000x64-before-100000-after-300000.safetensors');
+    await page.getByLabel('URL of a model file').fill(url);
+    await page.getByRole('button', { name: 'Open', exact: true }).click();
+    const traffic = page.locator('.traffic');
+    await traffic.waitFor();
+    const { bytes } = await stats();
+    const table = 2000 * 64 * 2;
+    expect(bytes).toBeLessThan(table + 70_000);
+    const share = Number(await traffic.locator('meter').getAttribute('value'));
+    expect(await traffic.innerText()).toContain(`fetched ${(bytes / 1000).toFixed(1)} kB of a file of 65`);
+    expect(share).toBeCloseTo(bytes / (table + 400_000), 2);
+    await typeIds(page, '1999');
+    await expect.poll(() => rows().count()).toBe(1);
+    const expected = [0, 1, 2].map((i) => weightAt(1999 * 64 + i).toPrecision(4));
+    expect(await readRow(page, 0, 3)).toEqual(expected);
+
     await page.getByRole('button', { name: 'GloVe' }).click();
-    await page.getByText('1,000,000').waitFor();
-    await page.getByRole('button', { name: '≈ ?' }).click();
-    await page.locator('.analogy .near li').first().waitFor();
-    expect(await page.locator('.analogy .near li').first().textContent()).toContain('queen');
+    await page.getByText('1,000,000').first().waitFor();
+    await page.getByText('Kept on this device').click();
+    const name = 'table-2000x64-before-100000-after-300000.safetensors';
+    await page.locator('.kept-name', { hasText: name }).click();
+    await page.locator('#model h2', { hasText: name }).waitFor();
+    expect((await stats()).bytes).toBe(bytes);
+    expect(await traffic.innerText()).toContain('fetched 0 bytes');
+
+    await page.getByRole('button', { name: `Delete ${name}` }).click();
+    await page.getByText('What you open from a URL is kept here').waitFor();
+    expect(await page.locator('.kept li').count()).toBe(0);
+    // Beside a safetensors file a config.json may lie; browsers note on the console that this one has none.
+    expect(complaints.splice(0).filter((text) => !text.includes('status of 404'))).toEqual([]);
+  },
+  patience,
+);
+
+test(
+  'a model with its tokenizer takes any text',
+  async () => {
+    const vocabulary = ['[UNK]', 'un', '##happy', 'cat', '##s', 'purr'];
+    const tokenizer = {
+      added_tokens: [],
+      post_processor: null,
+      normalizer: { type: 'BertNormalizer', clean_text: true, lowercase: true },
+      pre_tokenizer: { type: 'BertPreTokenizer' },
+      model: {
+        type: 'WordPiece',
+        unk_token: '[UNK]',
+        continuing_subword_prefix: '##',
+        max_input_chars_per_word: 100,
+        vocab: Object.fromEntries(vocabulary.map((piece, id) => [piece, id])),
+      },
+      decoder: { type: 'WordPiece', prefix: '##', cleanup: true },
+    };
+    const weights = Float32Array.from({ length: 6 * 4 }, (_, i) => i / 8);
+    const model = safetensors([
+      { name: 'embeddings', dtype: 'F32', shape: [6, 4], data: new Uint8Array(weights.buffer) },
+    ]);
+    await page
+      .locator('#files')
+      .setInputFiles([
+        upload('model.safetensors', model),
+        upload('tokenizer.json', JSON.stringify(tokenizer)),
+      ]);
+    await page.getByText('Text is taken apart by tokenizer.json').waitFor();
+    await page.locator('#typed').fill('Unhappy cats purr');
+    await expect.poll(() => page.locator('.piece-text').allInnerTexts()).toEqual(vocabulary.slice(1));
+    expect(await page.locator('.piece small').allInnerTexts()).toEqual(['1', '2', '3', '4', '5']);
+    expect(await readRow(page, 1, 4)).toEqual([8, 9, 10, 11].map((i) => (i / 8).toPrecision(4)));
+  },
+  patience,
+);
+
+test(
+  'a tokenizer that is none gets a sentence',
+  async () => {
+    await page.locator('#files').setInputFiles(upload('tokenizer.json', '{ no'));
+    await page.getByText('tokenizer.json is no tokenizer that can be read').waitFor();
   },
   patience,
 );
@@ -79,18 +173,30 @@ test(
 );
 
 test(
-  'a file that is none gets a sentence, and the model stays',
+  'measures this browser in a worker',
   async () => {
-    const html = {
-      name: 'page.gguf',
-      mimeType: 'text/html',
-      buffer: Buffer.from('<!doctype html><p>sorry</p>'),
-    };
-    await page.locator('input[type=file]').setInputFiles(html);
-    await page.getByText('HTML').waitFor();
-    expect(await page.locator('.row').count()).toBeGreaterThan(0);
+    await page.getByRole('button', { name: 'Measure in this browser' }).click();
+    await expect.poll(() => page.locator('.figures tbody tr').count(), { timeout: patience }).toBe(5);
+    await page.getByRole('button', { name: 'Measure in this browser' }).waitFor();
+    const cells = await page.locator('.figures td').allInnerTexts();
+    expect(cells).toHaveLength(10);
+    for (const cell of cells) {
+      const [, milliseconds, speed, share] = /^([\d.]+) ms\s+([\d.]+) GB\/s, (\d+) %$/
+        .exec(cell)!
+        .map(Number);
+      expect(milliseconds).toBeGreaterThan(0);
+      expect(speed).toBeGreaterThan(0);
+      expect(share).toBeGreaterThan(0);
+    }
+    // F32 of the made-up table: 16384 · 768 · 4 bytes, in the time that is shown.
+    const [, milliseconds, speed] = /^([\d.]+) ms\s+([\d.]+)/.exec(cells[2]!)!.map(Number) as [
+      0,
+      number,
+      number,
+    ];
+    expect(speed).toBeCloseTo((16384 * 768 * 4) / milliseconds / 1e6, 0);
   },
-  patience,
+  2 * patience,
 );
 
 test('nothing was complained of', () => {

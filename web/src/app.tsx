@@ -1,18 +1,24 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 
-import { openDefault, openModel } from './actions';
-import { IdInput } from './components/IdInput';
+import { Bench } from './components/Bench';
+import { DropZone } from './components/DropZone';
+import { Input } from './components/Input';
 import { Logits } from './components/Logits';
 import { MatrixView } from './components/Matrix';
+import { MemoryBill } from './components/MemoryBill';
 import { ModelCard } from './components/ModelCard';
 import { ModelPicker } from './components/ModelPicker';
 import { Neighbours } from './components/Neighbours';
+import { OfflineNote } from './components/OfflineNote';
+import { PlaneView } from './components/PlaneView';
+import { Similarity } from './components/Similarity';
 import { Training } from './components/Training';
-import { defaultModels } from './models';
-import { model, problem } from './state';
+import { defaultModels } from './model/defaults';
+import { openDefault } from './model/open';
+import { keepOffline } from './offline/register';
 
 export function App() {
-  useEffect(() => void openDefault(defaultModels[0]!), []);
+  useEffect(() => void openDefault(defaultModels[0]!).then(keepOffline), []);
   return (
     <DropZone>
       <header class="hero">
@@ -26,47 +32,26 @@ export function App() {
       </header>
       <main>
         <ModelPicker />
-        {!model.value && problem.value && (
-          <p class="problem" role="alert">
-            {problem.value}
-          </p>
-        )}
-        <IdInput />
+        <Input />
         <MatrixView />
         <div class="columns">
-          <Logits />
+          <div class="stack">
+            <Logits />
+            <Similarity />
+          </div>
           <div class="stack">
             <Neighbours />
-            <ModelCard />
+            <PlaneView />
           </div>
+          <ModelCard />
+          <MemoryBill />
         </div>
+        <Bench />
         <Training />
       </main>
+      <footer>
+        <OfflineNote />
+      </footer>
     </DropZone>
-  );
-}
-
-/** The whole page takes a dropped file. */
-function DropZone({ children }: { children: preact.ComponentChildren }) {
-  const [over, setOver] = useState(false);
-  const drop = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(false);
-    const file = event.dataTransfer?.files[0];
-    if (file) void openModel(file, file.name);
-  };
-  const hover = (event: DragEvent) => {
-    event.preventDefault();
-    setOver(true);
-  };
-  return (
-    <div
-      class={over ? 'page dropping' : 'page'}
-      onDragOver={hover}
-      onDragLeave={() => setOver(false)}
-      onDrop={drop}
-    >
-      {children}
-    </div>
   );
 }

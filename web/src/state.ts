@@ -1,6 +1,8 @@
-// What the page knows, as signals; components read them and actions.ts changes them.
+// What the page knows, as signals; components read them and actions change them.
 import { computed, signal } from '@preact/signals';
 import type { EmbeddingModel } from 'id2vec';
+
+import type { TextTokenizer } from './input/tokenizer';
 
 export interface Loading {
   title: string;
@@ -10,43 +12,40 @@ export interface Loading {
   cancel: () => void;
 }
 
+/** Where the model that is shown came from, so that it can be opened once more. */
+export interface Origin {
+  source: string | Blob | File[];
+  /** It comes with the page. */
+  bundled: boolean;
+}
+
 export interface Matrix {
   ids: number[];
-  /** [N, d], row-major. */
+  /** [N, width], row-major. */
   data: Float32Array;
-  dim: number;
+  width: number;
 }
 
 export const model = signal<EmbeddingModel | undefined>(undefined);
 export const modelTitle = signal('');
+export const origin = signal<Origin | undefined>(undefined);
+export const tokenizer = signal<TextTokenizer | undefined>(undefined);
 export const loading = signal<Loading | undefined>(undefined);
+/** Why a model could not be opened. */
+export const loadProblem = signal('');
+/** What is wrong with what is typed. */
 export const problem = signal('');
-export const idText = signal('');
+
+export const mode = signal<'text' | 'ids'>('text');
+export const typed = signal('');
 export const matrix = signal<Matrix | undefined>(undefined);
 export const selectedRow = signal(0);
 
-/** The piece of text behind an id, where the model file carries its vocabulary. */
-export function pieceOf(id: number): string | undefined {
-  const tokens = model.value?.tokens;
-  return tokens && id < tokens.length ? tokens.at(id) : undefined;
-}
-
-/** The id of a word as people type it: as a piece that begins a word, or as it stands. */
-export function idOf(word: string): number | undefined {
-  const tokens = model.value?.tokens;
-  return tokens?.idOf('▁' + word) ?? tokens?.idOf(word);
-}
-
-/** Ids as typed: numbers apart by anything that is no digit. A word that the vocabulary knows counts as its id. */
-export const parsedIds = computed<{ ids: number[]; unknown: string[] }>(() => {
-  const ids: number[] = [];
-  const unknown: string[] = [];
-  for (const word of idText.value.split(/[\s,;[\]]+/)) {
-    if (word === '') continue;
-    const piece = idOf(word);
-    if (/^-?\d+(\.\d+)?$/.test(word)) ids.push(Number(word));
-    else if (piece !== undefined) ids.push(piece);
-    else unknown.push(word);
-  }
-  return { ids, unknown };
+/** The row that is chosen, in the width of the matrix; undefined where there is none. */
+export const chosen = computed(() => {
+  const shown = matrix.value;
+  const row = selectedRow.value;
+  if (!shown || row >= shown.ids.length) return undefined;
+  const { data, width } = shown;
+  return { row, id: shown.ids[row]!, hidden: data.slice(row * width, (row + 1) * width) };
 });

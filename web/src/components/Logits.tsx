@@ -1,7 +1,10 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 
-import { matrix, model, pieceOf, problem, selectedRow } from '../state';
+import { Chart } from '../charts/Chart';
+import { nameOf, pieceOf } from '../input/pieces';
+import { chosen, model } from '../state';
+import { Card } from './Card';
 
 const TOP = 12;
 
@@ -11,44 +14,40 @@ interface Bar {
   self: boolean;
 }
 
-/** The table read backwards: the best logits of h · Eᵀ, where h is the chosen row. */
+/** The table read backwards: the best logits of h · Eᵀ, where h is the chosen vector. */
 export function Logits() {
-  const shown = matrix.value;
   const active = model.value;
-  const row = selectedRow.value;
+  const pick = chosen.value;
   const [bars, setBars] = useState<Bar[]>([]);
+  const [problem, setProblem] = useState('');
   useEffect(() => {
-    if (!shown || !active || row >= shown.ids.length) return setBars([]);
+    if (!pick || !active) return setBars([]);
     let stale = false;
-    const hidden = shown.data.slice(row * shown.dim, (row + 1) * shown.dim);
-    active
-      .topK(hidden, Math.min(TOP, active.vocabSize))
-      .then(({ values, indices }) => {
-        if (!stale) setBars([...indices].map((id, i) => toBar(id, values[i]!, shown.ids[row]!)));
-      })
-      .catch((error: Error) => {
-        if (!stale) problem.value = error.message;
-      });
-    return () => (stale = true) as unknown as void;
-  }, [shown, active, row]);
-  if (!shown || bars.length === 0) return null;
-  const id = shown.ids[row]!;
+    active.topK(pick.hidden, Math.min(TOP, active.vocabSize)).then(
+      ({ values, indices }) => {
+        if (stale) return;
+        setProblem('');
+        setBars(Array.from(indices, (id, i) => toBar(id, values[i]!, pick.id)));
+      },
+      (error: Error) => !stale && setProblem(error.message),
+    );
+    return () => {
+      stale = true;
+    };
+  }, [pick, active]);
+  if (!pick || !active) return null;
   return (
-    <section class="card" aria-labelledby="logits-title">
-      <header class="card-head">
-        <h2 id="logits-title">
-          logits = h · {active?.tied ? 'Eᵀ' : 'Wᵀ'}
-          <span class="dims">
-            top {bars.length} of {active?.vocabSize.toLocaleString('en')}
-          </span>
-        </h2>
-      </header>
+    <Card
+      id="logits"
+      title={`logits = h · ${active.tied ? 'Eᵀ' : 'Wᵀ'}`}
+      note={`top ${bars.length} of ${active.vocabSize.toLocaleString('en')}`}
+    >
       <p class="hint">
-        h is row {row}: id {id} {pieceOf(id) ?? ''}. The same table, read backwards, says which ids it points
-        at.
+        h is the vector at position {pick.row}, <strong>{nameOf(pick.id)}</strong>.{' '}
+        {active.tied ? 'The same table' : 'The head'}, read backwards, says which ids it points at.
       </p>
-      <BarChart bars={bars} />
-    </section>
+      {problem ? <p class="problem">{problem}</p> : bars.length > 0 && <BarChart bars={bars} />}
+    </Card>
   );
 }
 
@@ -58,45 +57,39 @@ function toBar(id: number, value: number, own: number): Bar {
 }
 
 function BarChart({ bars }: { bars: Bar[] }) {
-  const host = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const chart = Plot.plot({
-      marginLeft: 150,
-      marginRight: 50,
-      height: bars.length * 26 + 30,
-      width: 640,
-      style: { background: 'transparent', fontSize: '13px' },
-      x: {
-        axis: null,
-        domain: [Math.min(0, ...bars.map((bar) => bar.value)), Math.max(...bars.map((bar) => bar.value))],
-      },
-      y: { label: null, domain: bars.map((bar) => bar.label), tickSize: 0 },
-      marks: [
-        Plot.barX(bars, {
-          x: 'value',
-          y: 'label',
-          fill: (bar: Bar) => (bar.self ? 'var(--accent)' : 'var(--positive)'),
-          insetTop: 3,
-          insetBottom: 3,
-        }),
-        Plot.text(bars, {
-          x: 'value',
-          y: 'label',
-          text: (bar: Bar) => bar.value.toFixed(2),
-          textAnchor: 'start',
-          dx: 6,
-        }),
-      ],
-    });
-    host.current?.replaceChildren(chart);
-    return () => chart.remove();
-  }, [bars]);
-  return (
-    <div
-      ref={host}
-      class="chart"
-      role="img"
-      aria-label={bars.map((bar) => `${bar.label}: ${bar.value.toFixed(2)}`).join(', ')}
-    />
-  );
+  const draw = useCallback((width: number) => drawBars(bars, width), [bars]);
+  return <Chart draw={draw} label={bars.map((bar) => `${bar.label}: ${bar.value.toFixed(2)}`).join(', ')} />;
+}
+
+function drawBars(bars: Bar[], width: number): Element {
+  const values = bars.map((bar) => bar.value);
+  return Plot.plot({
+    marginLeft: Math.min(150, width * 0.4),
+    marginRight: 54,
+    marginTop: 4,
+    marginBottom: 4,
+    height: bars.length * 26 + 8,
+    width,
+    style: { background: 'transparent', fontSize: '13px' },
+    x: { axis: null, domain: [Math.min(0, ...values), Math.max(0, ...values)] },
+    y: { label: null, domain: bars.map((bar) => bar.label), tickSize: 0 },
+    marks: [
+      Plot.barX(bars, {
+        x: 'value',
+        y: 'label',
+        fill: (bar: Bar) => (bar.self ? 'var(--accent)' : 'var(--positive)'),
+        insetTop: 3,
+        insetBottom: 3,
+        rx: 3,
+      }),
+      Plot.text(bars, {
+        x: (bar: Bar) => Math.max(0, bar.value),
+        y: 'label',
+        text: (bar: Bar) => bar.value.toFixed(2),
+        textAnchor: 'start',
+        fill: 'currentColor',
+        dx: 6,
+      }),
+    ],
+  });
 }

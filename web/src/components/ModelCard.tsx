@@ -1,5 +1,6 @@
 import { bytes, integer } from '../format';
 import { model, modelTitle } from '../state';
+import { Card } from './Card';
 
 /** What the model is: the facts of its first and last layer. */
 export function ModelCard() {
@@ -14,13 +15,11 @@ export function ModelCard() {
     ['head', active.tied ? 'tied: the same bytes' : 'a table of its own'],
     ['parameters', integer(info.parameters)],
     ['bytes', bytes(info.bytes)],
+    ['memory in use', bytes(info.memory.heap)],
     ['runs on', info.isa],
   ];
   return (
-    <section class="card" aria-labelledby="model-title">
-      <header class="card-head">
-        <h2 id="model-title">{modelTitle.value}</h2>
-      </header>
+    <Card id="model" title={modelTitle.value}>
       <dl class="facts">
         {facts.map(([name, value]) => (
           <div key={name}>
@@ -29,6 +28,11 @@ export function ModelCard() {
           </div>
         ))}
       </dl>
-    </section>
+      {info.warnings.map((warning) => (
+        <p class="hint" key={warning}>
+          {warning}
+        </p>
+      ))}
+    </Card>
   );
 }

@@ -1,20 +1,22 @@
 import { useState } from 'preact/hooks';
 
-import { openDefault, openModel } from '../actions';
-import { bytes } from '../format';
-import { defaultModels } from '../models';
-import { loading, modelTitle } from '../state';
+import { defaultModels } from '../model/defaults';
+import { openDefault, openFiles, openUrl } from '../model/open';
+import { loadProblem, modelTitle } from '../state';
+import { KeptModels } from './KeptModels';
+import { Progress } from './Progress';
+import { Traffic } from './Traffic';
 
 /** Where a model comes from: the page itself, a URL, or a file that never leaves the machine. */
 export function ModelPicker() {
   const [url, setUrl] = useState('');
-  const openUrl = (event: Event) => {
+  const submit = (event: Event) => {
     event.preventDefault();
-    if (url.trim()) void openModel(url.trim(), url.trim().split('/').pop() || url);
+    if (url.trim()) void openUrl(url.trim());
   };
-  const openFile = (event: Event) => {
-    const file = (event.currentTarget as HTMLInputElement).files?.[0];
-    if (file) void openModel(file, file.name);
+  const choose = (event: Event) => {
+    const input = event.currentTarget as HTMLInputElement;
+    void openFiles([...(input.files ?? [])]).then(() => (input.value = ''));
   };
   return (
     <section class="card picker" aria-labelledby="picker-title">
@@ -35,11 +37,14 @@ export function ModelPicker() {
         ))}
         <label class="choice file">
           <strong>Your own file</strong>
-          <small>drop a GGUF, safetensors, PyTorch, npy or ONNX file anywhere, or choose one</small>
-          <input type="file" class="visually-hidden" onChange={openFile} />
+          <small>
+            GGUF, safetensors, PyTorch, npy or ONNX, with its tokenizer.json if there is one: drop them
+            anywhere, or choose
+          </small>
+          <input id="files" type="file" multiple class="visually-hidden" onChange={choose} />
         </label>
       </div>
-      <form class="url" onSubmit={openUrl}>
+      <form class="url" onSubmit={submit}>
         <label class="visually-hidden" for="url">
           URL of a model file
         </label>
@@ -47,31 +52,21 @@ export function ModelPicker() {
           id="url"
           type="text"
           inputMode="url"
-          placeholder="https://…/model.gguf"
+          autocapitalize="off"
+          placeholder="https://…/model.gguf or hf://owner/name/file"
           value={url}
           onInput={(event) => setUrl(event.currentTarget.value)}
         />
         <button type="submit">Open</button>
       </form>
       <Progress />
+      {loadProblem.value && (
+        <p class="problem" role="alert">
+          {loadProblem.value}
+        </p>
+      )}
+      <Traffic />
+      <KeptModels />
     </section>
-  );
-}
-
-function Progress() {
-  const state = loading.value;
-  if (!state) return null;
-  return (
-    <div class="progress" role="status">
-      <progress
-        value={state.total ? state.loaded / state.total : undefined}
-        aria-label={`Loading ${state.title}`}
-      />
-      <span>
-        {state.title}: {state.phase}
-        {state.total ? `, ${bytes(state.loaded)} of ${bytes(state.total)}` : ''}
-      </span>
-      <button onClick={state.cancel}>Cancel</button>
-    </div>
   );
 }

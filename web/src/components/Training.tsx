@@ -1,8 +1,10 @@
 import * as Plot from '@observablehq/plot';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
+import { Chart } from '../charts/Chart';
 import type { Report } from '../training/worker';
 import TrainingWorker from '../training/worker?worker';
+import { Card } from './Card';
 
 const kSteps = 600;
 
@@ -27,13 +29,15 @@ export function Training() {
   };
 
   return (
-    <section class="card" aria-labelledby="training-title">
-      <header class="card-head">
-        <h2 id="training-title">Where the numbers come from</h2>
+    <Card
+      id="training"
+      title="Where the numbers come from"
+      aside={
         <button onClick={start} disabled={running}>
           {running ? 'Training…' : report ? 'Train another one' : 'Train a small one'}
         </button>
-      </header>
+      }
+    >
       <p class="hint">
         A fresh table of random numbers guesses the missing word of a sentence, {kSteps} times 64 words. Each
         step moves only what it should, and words that are used alike end up near each other.
@@ -48,32 +52,26 @@ export function Training() {
           ))}
         </ul>
       )}
-    </section>
+    </Card>
   );
 }
 
 function LossCurve({ losses }: { losses: number[] }) {
-  const host = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const points = losses.map((loss, i) => ({ step: i + 1, loss }));
-    const chart = Plot.plot({
-      width: 900,
-      height: 180,
-      style: { background: 'transparent', fontSize: '13px' },
-      x: { domain: [0, kSteps], label: 'step' },
-      y: { domain: [0, Math.max(...losses)], grid: true, label: 'loss' },
-      marks: [Plot.lineY(points, { x: 'step', y: 'loss', stroke: 'var(--positive)', strokeWidth: 1.5 })],
-    });
-    host.current?.replaceChildren(chart);
-    return () => chart.remove();
-  }, [losses]);
-  const last = losses.at(-1);
-  return (
-    <div
-      ref={host}
-      class="chart"
-      role="img"
-      aria-label={`loss ${last?.toFixed(2)} after ${losses.length} steps`}
-    />
-  );
+  const draw = useCallback((width: number) => drawLosses(losses, width), [losses]);
+  return <Chart draw={draw} label={`loss ${losses.at(-1)?.toFixed(2)} after ${losses.length} steps`} />;
 }
+
+const drawLosses = (losses: number[], width: number): Element =>
+  Plot.plot({
+    width,
+    height: 180,
+    style: { background: 'transparent', fontSize: '13px' },
+    x: { domain: [0, kSteps], label: 'step' },
+    y: { domain: [0, Math.max(...losses)], grid: true, label: 'loss' },
+    marks: [
+      Plot.lineY(
+        losses.map((loss, i) => ({ step: i + 1, loss })),
+        { x: 'step', y: 'loss', stroke: 'var(--positive)', strokeWidth: 1.5 },
+      ),
+    ],
+  });

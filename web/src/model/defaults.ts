@@ -1,6 +1,6 @@
 // The models that come with the page; see models/README.md for where they are from.
-import glove from '../../models/glove-10k.F16.gguf?url';
-import useLite from '../../models/use-lite.Q8_0.gguf?url';
+import glove from '../../../models/glove-10k.F16.gguf?url';
+import useLite from '../../../models/use-lite.Q8_0.gguf?url';
 
 export interface DefaultModel {
   title: string;

@@ -1,0 +1,28 @@
+import { hasPieces, pieceOf } from '../input/pieces';
+import { matrix, selectedRow } from '../state';
+
+/** Of what is shown: each id under its piece. A click chooses the row. */
+export function Pieces() {
+  const shown = matrix.value;
+  if (!shown || shown.ids.length === 0 || !hasPieces()) return null;
+  return (
+    <ol class="pieces" aria-label="Pieces and their ids">
+      {shown.ids.map((id, position) => (
+        <li key={position}>
+          <button
+            aria-pressed={selectedRow.value === position}
+            onClick={() => (selectedRow.value = position)}
+            class="piece"
+          >
+            <span class="piece-text">{visible(pieceOf(id))}</span>
+            <small>{id}</small>
+          </button>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+/** A piece of nothing but space would not be seen. */
+const visible = (piece: string | undefined) =>
+  piece === undefined ? '—' : piece.trim() === '' ? JSON.stringify(piece) : piece;

@@ -1,0 +1,26 @@
+import { openFiles, openSiblingTokenizer, siblingTokenizer } from '../model/open';
+import { model, tokenizer } from '../state';
+
+/** Where text becomes ids, and how it could. */
+export function TokenizerNote() {
+  if (tokenizer.value) return <p class="hint">Text is taken apart by {tokenizer.value.name}.</p>;
+  const choose = (event: Event) => {
+    const { files } = event.currentTarget as HTMLInputElement;
+    void openFiles([...(files ?? [])]);
+  };
+  const sibling = siblingTokenizer();
+  return (
+    <p class="hint tokenizer-note">
+      {model.value?.tokens
+        ? 'Words are looked up in the vocabulary of the file. For any text, add its tokenizer.json: '
+        : 'This file carries no vocabulary. To type text, add its tokenizer.json: '}
+      <label class="button">
+        choose it
+        <input type="file" accept=".json" class="visually-hidden" onChange={choose} multiple />
+      </label>
+      {sibling && (
+        <button onClick={() => void openSiblingTokenizer(sibling)}>fetch it from beside the model</button>
+      )}
+    </p>
+  );
+}
