@@ -4,7 +4,7 @@
 //   numbers   sizes and file offsets arrive as doubles (exact up to 2^53), heap addresses as 32-bit integers
 //   arrays    never cross: the caller writes them into memory it got from `allocate` and passes address and count
 //   failures  never throw: a function returns a code (0 is success); `errorCode`, `errorMessage` say more of the last
-//   objects   Opener, Table and Vocabulary are handles; JavaScript calls delete() when it is done with one
+//   objects   Opener, Table and Origin are handles; JavaScript calls delete() when it is done with one
 #include <emscripten/bind.h>
 #include <emscripten/val.h>
 #include <wasm_simd128.h>
@@ -142,11 +142,8 @@ class Opener {
     return std::make_unique<Stages>(plan_.profile, embedding, head);
   }
 
-  // Takes the vocabulary out of the directory; null where the file has none.
-  std::unique_ptr<Vocabulary> take_vocabulary() {
-    if (plan_.directory.vocabulary.size() == 0) return nullptr;
-    return std::make_unique<Vocabulary>(std::exchange(plan_.directory.vocabulary, Vocabulary{}));
-  }
+  // Takes metadata and vocabulary out of the directory: nothing here needs them once the plan is made.
+  std::unique_ptr<Origin> take_origin() { return std::make_unique<Origin>(std::move(plan_.directory)); }
 
  private:
   void use_architecture(std::string_view name) {
@@ -350,7 +347,7 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("overrideText", &Opener::override_text)
       .function("stages", &Opener::stages)
       .function("writer", &Opener::writer)
-      .function("takeVocabulary", &Opener::take_vocabulary);
+      .function("takeOrigin", &Opener::take_origin);
 
   class_<Table>("Table")
       .function("planes", &table_planes)
@@ -358,14 +355,6 @@ EMSCRIPTEN_BINDINGS(id2vec) {
       .function("lookup", &table_lookup)
       .function("logits", &table_logits)
       .function("topK", &table_top_k);
-
-  class_<Vocabulary>("Vocabulary")
-      .property(
-          "size", +[](const Vocabulary& v) { return v.size(); })
-      .property(
-          "text", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.text.data()); })
-      .property(
-          "offsets", +[](const Vocabulary& v) { return reinterpret_cast<uintptr_t>(v.offsets.data()); });
 }
 
 }  // namespace id2vec

@@ -41,8 +41,8 @@ struct MetadataToJs {
   val operator()(int64_t value) const { return val(static_cast<double>(value)); }
   val operator()(uint64_t value) const { return number(value); }
   val operator()(double value) const { return val(value); }
-  // An array that was not kept: { length } alone.
-  val operator()(const ArrayLength& value) const {
+  // An array that is not taken apart: { length } alone.
+  val operator()(const LongArray& value) const {
     val object = val::object();
     object.set("length", number(value.length));
     return object;

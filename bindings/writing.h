@@ -3,6 +3,7 @@
 
 #include <emscripten/val.h>
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,24 @@ class Writer {
   Directory source_;
   std::vector<NamedTable> tables_;
   Export file_;
+};
+
+// What a file says beside its tensors. It outlives the file's opener, so that a model can be written again.
+class Origin {
+ public:
+  // Takes metadata and vocabulary out of `source`.
+  explicit Origin(Directory&& source) {
+    directory_.metadata = std::exchange(source.metadata, {});
+    directory_.vocabulary = std::exchange(source.vocabulary, {});
+  }
+
+  const Vocabulary& vocabulary() const { return directory_.vocabulary; }
+  // {type, length, address, bytes} of an array that metadata holds as it was stored; null where there is none.
+  emscripten::val long_array(const std::string& key) const;
+  std::unique_ptr<Writer> writer() const { return std::make_unique<Writer>(directory_); }
+
+ private:
+  Directory directory_;
 };
 
 }  // namespace id2vec

@@ -27,6 +27,9 @@ export type {
 } from './stage_types.js';
 export { EmbeddingTable, HeapFloats } from './table.js';
 export type { TableOptions } from './table.js';
+export type { TokenizerFiles } from './tokenizer/json.js';
+export { openTokenizer, readTokenizer } from './tokenizer/tokenizer.js';
+export type { Tokenizer, TokenizerLibrary, TokenizerOptions } from './tokenizer/tokenizer.js';
 export type { TokenList } from './tokens.js';
 export type { Ids, LogitsOptions, LookupOptions, Precision, Tensor, TopK, TopKOptions } from './types.js';
 export type { Isa, WasmInput, WasmOptions } from './wasm.js';

@@ -99,7 +99,13 @@ export interface ModelInfo extends ModelDescription {
   memory: MemoryUse;
 }
 
-export function describeModel({ core, directory }: Opened, plan: Plan, tied: boolean): ModelDescription {
+/** `compared`: whether two tables that look alike were read to the first difference. */
+export function describeModel(
+  { core, directory }: Opened,
+  plan: Plan,
+  tied: boolean,
+  compared = true,
+): ModelDescription {
   const embedding = plan.roles[0]!;
   const roles = plan.roles.map(({ role, name }) => [role, name] as const);
   if (tied && !plan.roles.some(({ role }) => role === 'head')) roles.push(['head', embedding.name]);
@@ -121,8 +127,16 @@ export function describeModel({ core, directory }: Opened, plan: Plan, tied: boo
       embedding,
       tied ? undefined : plan.roles[roleIndex(plan, 'head')],
     ),
-    warnings: [...directory.skipped, ...plan.warnings],
+    warnings: [...directory.skipped, ...plan.warnings, ...(compared ? tyingWarnings(plan, tied) : [])],
   };
+}
+
+/** Two tables that look alike have been compared by now: see src/model/contradictions.h. */
+function tyingWarnings({ tying, profile }: Plan, tied: boolean): string[] {
+  if (tying !== 'compare' || tied || profile.tieWordEmbeddings !== 1) return [];
+  return [
+    'config.json says that head and embedding are tied, but the bytes of the two tables differ; the stored head is used',
+  ];
 }
 
 function memoryBill(core: Core, { tensors }: DirectoryData, table: Role, head: Role | undefined): MemoryBill {

@@ -1,3 +1,5 @@
+import type { Origin } from '../../build/wasm/id2vec.mjs';
+import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
 import type { LoadTraffic, ModelDescription, ModelInfo } from './info.js';
@@ -66,16 +68,18 @@ export class EmbeddingModel {
   /** The vocabulary, where the file carries one. */
   readonly tokens?: TokenList;
   readonly #description: ModelDescription;
+  readonly #origin: Origin;
   #residency: Residency | undefined;
   #traffic: LoadTraffic | undefined;
 
-  private constructor(description: ModelDescription, residency: Residency, tokens: TokenList | undefined) {
+  private constructor(description: ModelDescription, residency: Residency, core: Core, origin: Origin) {
     this.vocabSize = description.vocabSize;
     this.dim = description.dim;
     this.dtype = description.dtype;
     this.tied = description.tied;
-    if (tokens !== undefined) this.tokens = tokens;
+    if (origin.size > 0) this.tokens = new CoreTokens(core, origin);
     this.#description = description;
+    this.#origin = origin;
     this.#residency = residency;
   }
 
@@ -117,10 +121,8 @@ export class EmbeddingModel {
   static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
     const plan = opened.plan();
     const residency = await loadResidency(opened, plan, options);
-    const description = describeModel(opened, plan, residency.tied);
-    const vocabulary = opened.opener.takeVocabulary();
-    const tokens = vocabulary === null ? undefined : new CoreTokens(opened.core, vocabulary);
-    return new EmbeddingModel(description, residency, tokens);
+    const description = describeModel(opened, plan, residency.tied, residency.kind !== 'remote');
+    return new EmbeddingModel(description, residency, opened.core, opened.opener.takeOrigin()!);
   }
 
   /** What the model is, where it lives and what it takes. */
@@ -269,7 +271,8 @@ export class EmbeddingModel {
   }
 
   /**
-   * The table (and the head, where it is another one) as a model file, with the vocabulary.
+   * The table (and the head, where it is another one) as a model file, with the vocabulary and all metadata of the file
+   * that the model comes from.
    * @returns the file's bytes, to write to disk or to put into a Blob
    */
   save(container: 'gguf' | 'safetensors' = 'gguf'): Uint8Array<ArrayBuffer> {
@@ -277,13 +280,15 @@ export class EmbeddingModel {
     if (tables === undefined) {
       throw new EmbeddingError('unsupported', 'save needs the rows in memory: load with residency "memory".');
     }
-    return saveTables(tables, this.#description, this.tokens, container);
+    return saveTables(tables, this.#description, this.#origin, container);
   }
 
   /** Frees the model's memory. Later calls reject with code `disposed`; disposing twice is harmless. */
   dispose(): void {
-    this.#residency?.dispose();
+    if (this.#residency === undefined) return;
+    this.#residency.dispose();
     this.#residency = undefined;
+    this.#origin.delete();
     (this.tokens as CoreTokens | undefined)?.dispose();
   }
 

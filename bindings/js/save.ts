@@ -1,26 +1,20 @@
 /** A model in memory as a file again. */
-import { pieceBytes, setVocabulary } from './export.js';
+import type { Origin } from '../../build/wasm/id2vec.mjs';
+import { pieceBytes } from './export.js';
 import type { ModelDescription } from './info.js';
 import type { EmbeddingTable } from './table.js';
-import type { TokenList } from './tokens.js';
 
-const kNormal = 1;
-
-/** @internal The tables under the names of their roles, with the architecture's name and the vocabulary. */
+/** @internal The tables under the names of their roles, with metadata and vocabulary of where they come from. */
 export function saveTables(
   { embedding, head }: { embedding: EmbeddingTable; head: EmbeddingTable },
   { architecture, roles }: ModelDescription,
-  tokens: TokenList | undefined,
+  origin: Origin,
   container: 'gguf' | 'safetensors',
 ): Uint8Array<ArrayBuffer> {
   const { core } = embedding;
-  const writer = new core.functions.Writer();
+  const writer = origin.writer()!;
   try {
     if (architecture !== '') writer.setText('general.architecture', architecture);
-    if (tokens !== undefined) {
-      const pieces = Array.from({ length: tokens.length }, (_, id) => tokens.at(id));
-      setVocabulary(core, writer, { pieces, types: pieces.map(() => kNormal) });
-    }
     writer.add(roles['embedding']!, embedding.handle, false);
     if (head !== embedding) writer.add(roles['head']!, head.handle, false);
     core.check(writer.finish(container === 'gguf'));

@@ -1,4 +1,4 @@
-import type { Vocabulary } from '../../build/wasm/id2vec.mjs';
+import type { Origin } from '../../build/wasm/id2vec.mjs';
 import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 
@@ -20,21 +20,22 @@ export interface TokenList {
  */
 export class CoreTokens implements TokenList {
   readonly length: number;
-  #place: { core: Core; vocabulary: Vocabulary } | undefined;
+  #place: { core: Core; origin: Origin } | undefined;
   #index: Map<string, number> | undefined;
 
-  constructor(core: Core, vocabulary: Vocabulary) {
-    this.#place = { core, vocabulary };
-    this.length = vocabulary.size;
+  /** `origin` is the caller's, and has to live as long. */
+  constructor(core: Core, origin: Origin) {
+    this.#place = { core, origin };
+    this.length = origin.size;
   }
 
   at(id: number): string {
     if (!Number.isInteger(id) || id < 0 || id >= this.length) {
       throw new RangeError(`token ${id} is outside the vocabulary of ${this.length} pieces`);
     }
-    const { core, vocabulary } = this.#alive();
-    const [start, end] = core.memory.uint32s(vocabulary.offsets + 4 * id, 2);
-    return core.memory.text(vocabulary.text + start!, end! - start!);
+    const { core, origin } = this.#alive();
+    const [start, end] = core.memory.uint32s(origin.offsets + 4 * id, 2);
+    return core.memory.text(origin.text + start!, end! - start!);
   }
 
   idOf(piece: string): number | undefined {
@@ -44,12 +45,11 @@ export class CoreTokens implements TokenList {
   }
 
   dispose(): void {
-    this.#place?.vocabulary.delete();
     this.#place = undefined;
     this.#index = undefined;
   }
 
-  #alive(): { core: Core; vocabulary: Vocabulary } {
+  #alive(): { core: Core; origin: Origin } {
     if (this.#place !== undefined) return this.#place;
     throw new EmbeddingError('disposed', 'The model of these tokens was disposed of: load it again.');
   }

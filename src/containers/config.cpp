@@ -37,7 +37,7 @@ MetadataValue list(JsonReader& json) {
   }
   if (numbers.size() == length) return numbers;
   if (strings.size() == length) return strings;
-  return ArrayLength{length};
+  return LongArray{.length = length};
 }
 
 // Recursion is bounded by limits::kConfigDepth.

@@ -41,13 +41,16 @@ Result<uint64_t> tensor_bytes(std::string_view where, const Tensor& tensor);
 // kMalformed where two tensors have the same name.
 Status check_unique_names(std::string_view where, const std::vector<Tensor>& tensors);
 
-// An array that is too long to be kept as metadata (merges, precompiled tables): only its length is known.
-struct ArrayLength {
+// An array that is too long to be taken apart (merges, precompiled tables). Where it comes from GGUF its elements are
+// kept as they are stored there, to be written again or read by those who need them; else only its length is known.
+struct LongArray {
   uint64_t length = 0;
+  uint32_t type = 0;           // GGUF's number of the elements' type
+  std::vector<uint8_t> bytes;  // of all elements; empty where only the length is known
 };
 
 using MetadataValue = std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<double>,
-                                   std::vector<std::string>, ArrayLength>;
+                                   std::vector<std::string>, LongArray>;
 
 // Pieces of the vocabulary in one blob: piece i is text.substr(offsets[i], offsets[i + 1] - offsets[i]).
 struct Vocabulary {

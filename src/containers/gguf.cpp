@@ -185,7 +185,7 @@ class Header {
     if (key == "tokenizer.ggml.tokens") return read_tokens(array);
     if (key == "tokenizer.ggml.scores") return read_scores(array);
     if (key == "tokenizer.ggml.token_type") return read_token_types(array);
-    return length <= limits::kKeptArray ? keep(array) : skip(array);
+    return length <= limits::kKeptArray ? keep(array) : keep_raw(array);
   }
 
   Result<MetadataValue> keep(Array array) {
@@ -201,14 +201,16 @@ class Header {
     return value;
   }
 
-  Result<MetadataValue> skip(Array array) {
+  Result<MetadataValue> keep_raw(Array array) {
+    Cursor again = cursor_;
     if (array.type == kString) {
       for (uint64_t i = 0; i < array.length && cursor_.ok(); ++i) cursor_.string("an array's string");
     } else {
       cursor_.take(array.length * kValueBytes[array.type], "an array");
     }
     ID2VEC_RETURN_IF_ERROR(cursor_.status());
-    return MetadataValue(ArrayLength{array.length});
+    const Bytes bytes = again.take(cursor_.position() - again.position(), "an array");
+    return MetadataValue(LongArray{array.length, array.type, {bytes.begin(), bytes.end()}});
   }
 
   // Vocabulary
@@ -236,7 +238,7 @@ class Header {
       vocabulary.text += again.string("a token");
       vocabulary.offsets.push_back(static_cast<uint32_t>(vocabulary.text.size()));
     }
-    return MetadataValue(ArrayLength{array.length});
+    return MetadataValue(LongArray{.length = array.length});
   }
 
   template <class T>
@@ -251,7 +253,7 @@ class Header {
   Result<MetadataValue> read_scores(Array array) {
     if (array.type != kF32) return wrong_element("tokenizer.ggml.scores", array.type, "f32 (6)");
     ID2VEC_RETURN_IF_ERROR(copy_elements(array.length, directory_.vocabulary.scores));
-    return MetadataValue(ArrayLength{array.length});
+    return MetadataValue(LongArray{.length = array.length});
   }
 
   Result<MetadataValue> read_token_types(Array array) {
@@ -259,7 +261,7 @@ class Header {
       return wrong_element("tokenizer.ggml.token_type", array.type, "i32 (5)");
     }
     ID2VEC_RETURN_IF_ERROR(copy_elements(array.length, directory_.vocabulary.types));
-    return MetadataValue(ArrayLength{array.length});
+    return MetadataValue(LongArray{.length = array.length});
   }
 
   Status check_vocabulary() const {

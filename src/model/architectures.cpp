@@ -8,6 +8,7 @@ namespace id2vec {
 namespace {
 
 constexpr std::string_view kLayerNormEps = "attention.layer_norm_epsilon";
+constexpr double kNoToken = 4294967295;
 constexpr Stored kSoftcap = {"final_logit_softcapping", "final_logit_softcapping", 0};
 constexpr Stored kSoftcap30 = {"final_logit_softcapping", "final_logit_softcapping", 30};
 
@@ -264,10 +265,11 @@ class FileValues {
     const std::string* text = value ? std::get_if<std::string>(value) : nullptr;
     return text ? std::string_view(*text) : std::string_view();
   }
+  // GGUF files write "none" as the largest 32-bit number.
   int64_t token_id(std::string_view gguf_key, std::string_view config_key, int64_t fallback) const {
     auto id = as_number(find(gguf_key));
     if (!id) id = as_number(config(config_key));
-    return id && *id >= 0 && *id < 4294967296.0 ? static_cast<int64_t>(*id) : fallback;
+    return id && *id >= 0 && *id < kNoToken ? static_cast<int64_t>(*id) : fallback;
   }
 
   // Numbers and flags as a number; of a list its first item (eos_token_id may be one).

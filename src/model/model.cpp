@@ -2,6 +2,7 @@
 
 #include "containers/reader.h"
 #include "model/architectures.h"
+#include "model/contradictions.h"
 #include "model/roles.h"
 
 namespace id2vec {
@@ -40,6 +41,7 @@ Result<ModelPlan> open_model(FileSet& files, const OpenOptions& options) {
   for (Tensor& tensor : plan.directory.tensors) tensor.inline_bytes = {};
   plan.profile = resolve_profile(
       plan.directory, {.hidden = hidden_width(plan), .tied = plan.tying != ModelPlan::Tying::kUntied});
+  note_contradictions(plan);
   return plan;
 }
 

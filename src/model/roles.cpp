@@ -70,7 +70,6 @@ class Resolver {
         plan_.roles.push_back({std::string(row.role), std::move(*source)});
       }
     }
-    check_tying();
     return {};
   }
 
@@ -317,19 +316,6 @@ class Resolver {
       return Tying::kShared;
     }
     return Tying::kCompare;
-  }
-
-  // Where config.json and the tensors disagree, the tensors count.
-  void check_tying() {
-    for (const char* key : {"config.tie_word_embeddings", "config.text_config.tie_word_embeddings"}) {
-      const double stated = directory_.number(key, -1);
-      if (stated == 1 && plan_.tying == ModelPlan::Tying::kUntied) {
-        plan_.warnings.push_back(
-            "config.json says that head and embedding are tied, but the file holds two different "
-            "tables; the stored head is used");
-        return;
-      }
-    }
   }
 
   const OpenOptions& options_;

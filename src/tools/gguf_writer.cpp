@@ -74,9 +74,12 @@ class ValueWriter {
     if (floats) return append_all<float>(out_, values);
     append_all<double>(out_, values);
   }
-  void operator()(ArrayLength) const {}  // never asked for: is_written()
+  void operator()(const LongArray& value) const {
+    array(value.type, value.length);
+    out_.insert(out_.end(), value.bytes.begin(), value.bytes.end());
+  }
 
-  void array(ValueType element, uint64_t length) const {
+  void array(uint32_t element, uint64_t length) const {
     append_le<uint32_t>(out_, kArray);
     append_le<uint32_t>(out_, element);
     append_le<uint64_t>(out_, length);
@@ -93,7 +96,8 @@ class ValueWriter {
 };
 
 bool is_written(std::string_view key, const MetadataValue& value) {
-  return !std::holds_alternative<ArrayLength>(value) && !key.starts_with("split.");
+  const auto* array = std::get_if<LongArray>(&value);
+  return (array == nullptr || !array->bytes.empty()) && !key.starts_with("split.");
 }
 
 void append_tokens(std::vector<uint8_t>& out, const Vocabulary& vocabulary) {

@@ -1,8 +1,8 @@
 // Writes GGUF version 3 (layout: containers/gguf.h) from a Directory.
 //
 // Metadata is written in the narrowest type that llama.cpp expects of it: u32 or i32 where the number fits, f32 where
-// that is exact. Keys of the form `split.…` are left out, for what is written is one file; so are arrays of which
-// the reader kept only the length. `general.alignment` is obeyed (default 32).
+// that is exact; long arrays as they were read. Keys of the form `split.…` are left out, for what is written is one
+// file; so are arrays of which only the length is known. `general.alignment` is obeyed (default 32).
 #pragma once
 
 #include "tools/file_layout.h"

@@ -61,7 +61,7 @@ TEST(Gguf, ReadsNamesShapesRangesMetadataAndVocabulary) {
   EXPECT_EQ(directory.vocabulary.piece(2), "ć");
   EXPECT_THAT(directory.vocabulary.scores, ElementsAre(0, -1, -2.5));
   EXPECT_THAT(directory.vocabulary.types, ElementsAre(1, 3, 6));
-  EXPECT_EQ(std::get<ArrayLength>(directory.metadata.at("tokenizer.ggml.tokens")).length, 3u);
+  EXPECT_EQ(std::get<LongArray>(directory.metadata.at("tokenizer.ggml.tokens")).length, 3u);
 }
 
 TEST(Gguf, ReadsVersion2AndOtherAlignments) {
@@ -116,15 +116,22 @@ TEST(Gguf, ReadsEveryScalarType) {
   EXPECT_TRUE(std::get<std::vector<double>>(metadata.at("none")).empty());
 }
 
-TEST(Gguf, CountsLongArraysInsteadOfKeepingThem) {
+TEST(Gguf, KeepsLongArraysAsTheyAreStored) {
   GgufBuilder gguf;
   gguf.texts("tokenizer.ggml.merges", std::vector<std::string>(1000, "a b"))
       .array<uint32_t>("long", 4, std::vector<uint32_t>(1000));
   gguf.u32("behind", 7);
   const Result<Directory> directory = open(gguf.build());
   ASSERT_TRUE(directory.ok()) << directory.status().message();
-  EXPECT_EQ(std::get<ArrayLength>(directory.value().metadata.at("tokenizer.ggml.merges")).length, 1000u);
-  EXPECT_EQ(std::get<ArrayLength>(directory.value().metadata.at("long")).length, 1000u);
+  const auto& merges = std::get<LongArray>(directory.value().metadata.at("tokenizer.ggml.merges"));
+  EXPECT_EQ(merges.length, 1000u);
+  EXPECT_EQ(merges.type, 8u);
+  ASSERT_EQ(merges.bytes.size(), 1000u * (8 + 3));
+  EXPECT_EQ(std::string(merges.bytes.end() - 11, merges.bytes.end()), std::string("\3\0\0\0\0\0\0\0a b", 11));
+  const auto& numbers = std::get<LongArray>(directory.value().metadata.at("long"));
+  EXPECT_EQ(numbers.length, 1000u);
+  EXPECT_EQ(numbers.type, 4u);
+  EXPECT_EQ(numbers.bytes.size(), 4000u);
   EXPECT_EQ(directory.value().number("behind", 0), 7);
 }
 

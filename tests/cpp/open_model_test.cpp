@@ -13,6 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::SizeIs;
 using Tying = ModelPlan::Tying;
 
 Result<ModelPlan> plan_of(const Files& files, const std::string& root, const OpenOptions& options = {}) {
@@ -193,6 +194,67 @@ TEST(Tied, SaysWhereConfigAndTensorsDisagree) {
   ASSERT_EQ(warnings(R"({"tie_word_embeddings": true})").size(), 1u);
   EXPECT_THAT(warnings(R"({"text_config": {"tie_word_embeddings": true}})")[0], HasSubstr("tied"));
   EXPECT_THAT(warnings("<html>")[0], HasSubstr("config.json: this is no valid JSON"));
+}
+
+TEST(Tied, SaysWhereAHeadIsPromisedThatIsNotThere) {
+  const std::vector<uint8_t> model = SafetensorsBuilder().f32("wte.weight", {6, 4}).build();
+  const auto warnings = [&](const char* config) {
+    return plan_of({{"m", model}, {"config.json", bytes_of(config)}}, "m").value().warnings;
+  };
+  EXPECT_TRUE(warnings(R"({"tie_word_embeddings": true})").empty());
+  EXPECT_TRUE(warnings("{}").empty());
+  ASSERT_EQ(warnings(R"({"tie_word_embeddings": false})").size(), 1u);
+  EXPECT_THAT(warnings(R"({"tie_word_embeddings": false})")[0], HasSubstr("the file holds no head"));
+}
+
+// The loader has the last word on two tables that look alike.
+TEST(Tied, SaysNothingAboutTablesThatLookAlike) {
+  const std::vector<uint8_t> model =
+      SafetensorsBuilder().f32("wte.weight", {6, 4}).f32("lm_head.weight", {6, 4}).build();
+  for (const char* config : {R"({"tie_word_embeddings": true})", R"({"tie_word_embeddings": false})"}) {
+    const ModelPlan plan = plan_of({{"m", model}, {"config.json", bytes_of(config)}}, "m").value();
+    EXPECT_EQ(plan.tying, Tying::kCompare);
+    EXPECT_TRUE(plan.warnings.empty()) << plan.warnings[0];
+  }
+}
+
+TEST(Vocabulary, SaysWhereItsSizeIsNotTheTables) {
+  const auto warnings = [](std::vector<std::string> pieces) {
+    GgufBuilder gguf;
+    gguf.texts("tokenizer.ggml.tokens", pieces);
+    gguf.tensor({"token_embd.weight", {4, 3}, 0, std::vector<uint8_t>(48)});
+    return plan_of(one(gguf.build()), "m").value().warnings;
+  };
+  EXPECT_TRUE(warnings({"a", "b", "c"}).empty());
+  ASSERT_EQ(warnings({"a", "b", "c", "d", "e"}).size(), 1u);
+  EXPECT_EQ(warnings({"a", "b", "c", "d", "e"})[0],
+            "the vocabulary has 5 pieces, but the embedding only 3 rows: ids from 3 on cannot be looked up");
+  ASSERT_EQ(warnings({"a", "b"}).size(), 1u);
+  EXPECT_EQ(warnings({"a", "b"})[0],
+            "the embedding has 3 rows, but the vocabulary only 2 pieces: rows from 2 on belong to no token");
+}
+
+TEST(Vocabulary, SaysWhereConfigStatesAnotherSizeOrIdsThatHaveNoRow) {
+  const std::vector<uint8_t> model = SafetensorsBuilder().f32("wte.weight", {6, 4}).build();
+  const auto warnings = [&](const char* config) {
+    return plan_of({{"m", model}, {"config.json", bytes_of(config)}}, "m").value().warnings;
+  };
+  EXPECT_TRUE(warnings(R"({"vocab_size": 6, "pad_token_id": 5, "eos_token_id": [2, 9]})").empty());
+  EXPECT_THAT(warnings(R"({"vocab_size": 8})"),
+              ElementsAre("config.json says that the vocabulary has 8 ids, but the embedding has 6 rows"));
+  EXPECT_THAT(warnings(R"({"text_config": {"vocab_size": 8}})"), SizeIs(1));
+  EXPECT_THAT(warnings(R"({"pad_token_id": 6, "bos_token_id": 7})"),
+              ElementsAre("the padding id is 6, but the embedding has only 6 rows",
+                          "the BOS id is 7, but the embedding has only 6 rows"));
+}
+
+TEST(Vocabulary, ReadsTheLargestNumberAsNoId) {
+  GgufBuilder gguf;
+  gguf.u32("tokenizer.ggml.padding_token_id", UINT32_MAX);
+  gguf.tensor({"token_embd.weight", {4, 3}, 0, std::vector<uint8_t>(48)});
+  const ModelPlan plan = plan_of(one(gguf.build()), "m").value();
+  EXPECT_EQ(plan.profile.padding_id, -1);
+  EXPECT_TRUE(plan.warnings.empty());
 }
 
 TEST(Head, IgnoresClassifiersAndOtherShapes) {

@@ -281,8 +281,8 @@ TEST(Config, BecomesMetadata) {
               ElementsAre(1, 106));
   EXPECT_THAT(std::get<std::vector<std::string>>(directory.metadata.at("config.architectures")),
               ElementsAre("X"));
-  EXPECT_EQ(std::get<ArrayLength>(directory.metadata.at("config.mixed")).length, 2u);
-  EXPECT_EQ(std::get<ArrayLength>(directory.metadata.at("config.nested")).length, 2u);
+  EXPECT_EQ(std::get<LongArray>(directory.metadata.at("config.mixed")).length, 2u);
+  EXPECT_EQ(std::get<LongArray>(directory.metadata.at("config.nested")).length, 2u);
   EXPECT_FALSE(directory.metadata.contains("config.nothing"));
   EXPECT_TRUE(directory.warnings.empty());
 }

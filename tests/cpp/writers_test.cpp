@@ -128,10 +128,21 @@ TEST(GgufWriter, LeavesOutWhatIsNotOfOneFile) {
   Directory directory = small_model();
   directory.metadata["split.no"] = uint64_t{0};
   directory.metadata["split.count"] = uint64_t{2};
-  directory.metadata["tokenizer.ggml.merges"] = ArrayLength{100000};
+  directory.metadata["tokenizer.ggml.merges"] = LongArray{.length = 100000};
   const Directory back = read("m.gguf", write(gguf_layout(directory).value(), marked_weights(directory)));
   EXPECT_EQ(back.metadata.size(), small_model().metadata.size() + kVocabularyKeys);
   EXPECT_EQ(back.metadata.count("split.no"), 0u);
+}
+
+TEST(GgufWriter, WritesLongArraysAsTheyWereRead) {
+  Directory directory = small_model();
+  const LongArray bytes{.length = 300, .type = 0, .bytes = std::vector<uint8_t>(300, 7)};
+  directory.metadata["tokenizer.ggml.precompiled_charsmap"] = bytes;
+  const Directory back = read("m.gguf", write(gguf_layout(directory).value(), marked_weights(directory)));
+  const auto& read_back = std::get<LongArray>(back.metadata.at("tokenizer.ggml.precompiled_charsmap"));
+  EXPECT_EQ(read_back.length, 300u);
+  EXPECT_EQ(read_back.type, 0u);
+  EXPECT_EQ(read_back.bytes, bytes.bytes);
 }
 
 TEST(GgufWriter, RefusesWhatGgufCannotHold) {

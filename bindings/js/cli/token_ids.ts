@@ -2,7 +2,7 @@
 import type { EmbeddingModel } from '../model.js';
 import type { Arguments, Option } from './command.js';
 import { parseIds, UsageError } from './command.js';
-import { tokenize } from './tokenizer.js';
+import { openTokenizer } from '../tokenizer/tokenizer.js';
 
 /** Options of commands that take ids. */
 export const textOptions: Record<string, Option> = {
@@ -10,7 +10,7 @@ export const textOptions: Record<string, Option> = {
   tokenizer: {
     kind: 'value',
     value: 'FILE',
-    help: 'tokenizer.json for --text (default: the one beside SOURCE)',
+    help: 'tokenizer.json or GGUF file for --text (default: SOURCE itself, or the tokenizer.json beside it)',
   },
   'no-special-tokens': { kind: 'flag', help: 'do not let the tokenizer add BOS, EOS, [CLS], [SEP]' },
 };
@@ -24,8 +24,10 @@ export function idsFrom(args: Arguments): (model: EmbeddingModel, source: string
     return async () => ids;
   }
   if (words.length > 0) throw new UsageError(`give either ids or --text, not "${words[0]}" and a text`);
-  return (_model, source) =>
-    tokenize(text, args.value('tokenizer') ?? siblingOf(source), !args.has('no-special-tokens'));
+  return async (_model, source) => {
+    const tokenizer = await openTokenizer(args.value('tokenizer') ?? source);
+    return tokenizer.encode(text, { specialTokens: !args.has('no-special-tokens') });
+  };
 }
 
 /** One word as an id: a number, or a piece of the vocabulary that the file carries. */
@@ -40,9 +42,4 @@ export function idOf(word: string, model: EmbeddingModel): number {
     if (id !== undefined) return id;
   }
   throw new UsageError(`"${word}" is no piece of the vocabulary of ${model.tokens.length} pieces`);
-}
-
-function siblingOf(source: string): string {
-  const end = Math.max(source.lastIndexOf('/'), source.lastIndexOf('\\')) + 1;
-  return `${source.slice(0, end)}tokenizer.json`;
 }
