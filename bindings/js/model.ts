@@ -122,7 +122,7 @@ export class EmbeddingModel {
     const plan = opened.plan();
     const residency = await loadResidency(opened, plan, options);
     const description = describeModel(opened, plan, residency.tied, residency.kind !== 'remote');
-    return new EmbeddingModel(description, residency, opened.core, opened.opener.takeOrigin()!);
+    return new EmbeddingModel(description, residency, opened.core, opened.opener.takeOrigin());
   }
 
   /** What the model is, where it lives and what it takes. */

@@ -12,7 +12,7 @@ export function saveTables(
   container: 'gguf' | 'safetensors',
 ): Uint8Array<ArrayBuffer> {
   const { core } = embedding;
-  const writer = origin.writer()!;
+  const writer = origin.writer();
   try {
     if (architecture !== '') writer.setText('general.architecture', architecture);
     writer.add(roles['embedding']!, embedding.handle, false);

@@ -9,12 +9,14 @@ void note_tying(ModelPlan& plan) {
   const int64_t stated = plan.profile.tie_word_embeddings;
   if (stated == 1 && plan.tying == ModelPlan::Tying::kUntied) {
     plan.warnings.emplace_back(
-        "config.json says that head and embedding are tied, but the file holds two different tables; the stored "
+        "config.json says that head and embedding are tied, but the file holds two different tables; the "
+        "stored "
         "head is used");
   }
   if (stated == 0 && plan.tying == ModelPlan::Tying::kAbsent) {
     plan.warnings.emplace_back(
-        "config.json says that head and embedding are not tied, but the file holds no head; the embedding serves "
+        "config.json says that head and embedding are not tied, but the file holds no head; the embedding "
+        "serves "
         "as both");
   }
 }

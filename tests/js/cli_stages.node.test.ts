@@ -73,7 +73,7 @@ describe('id2vec embed', () => {
   it('says what --text needs', async () => {
     const run = await id2vec('embed', model, '--text', 'north');
     expect(run.code).toBe(1);
-    expect(run.stderr).toMatch(/tokenizer\.json.*--tokenizer/);
+    expect(run.stderr).toMatch(/does not say what kind.*tokenizer\.json/);
     expect((await id2vec('embed', model, '0', '--text', 'north')).code).toBe(2);
   });
 });

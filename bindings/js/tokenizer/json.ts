@@ -54,18 +54,27 @@ export function tokenizerFiles(vocabulary: GgufVocabulary): TokenizerFiles {
   if (make === undefined || !Object.hasOwn(kKinds, vocabulary.model)) {
     throw new EmbeddingError(
       'unsupported',
-      `The file's tokenizer is of the kind "${vocabulary.model}"; known are ${Object.keys(kKinds).join(', ')}. ` +
+      (vocabulary.model === ''
+        ? 'The file does not say what kind of tokenizer its vocabulary is for'
+        : `The file's tokenizer is of the kind "${vocabulary.model}"`) +
+        `; known are ${Object.keys(kKinds).join(', ')}. ` +
         "Use the model's tokenizer.json, or give ids.",
     );
   }
   const { contentOf = (piece: string) => piece, before, after, ...kind } = make(vocabulary);
   const added = addedTokens(vocabulary, contentOf);
-  const json = { version: '1.0', added_tokens: added, ...kind, post_processor: template(vocabulary, before, after) };
+  const json = {
+    version: '1.0',
+    added_tokens: added,
+    ...kind,
+    post_processor: template(vocabulary, before, after),
+  };
   const special = (name: string) => {
     const id = vocabulary.id(name);
     return id === undefined ? {} : { [`${name === 'unknown' ? 'unk' : name}_token`]: vocabulary.pieces[id] };
   };
-  return { json, config: { ...special('bos'), ...special('eos'), ...special('unknown') } };
+  const config = { ...special('bos'), ...special('eos'), ...special('unknown') };
+  return { json, config: { ...config, clean_up_tokenization_spaces: false } };
 }
 
 function byteLevelBpe(vocabulary: GgufVocabulary): Kind {
@@ -261,7 +270,10 @@ function isAdded(type: number | undefined): boolean {
   return type === PieceType.unknown || type === PieceType.control || type === PieceType.userDefined;
 }
 
-function addedTokens({ pieces, types, id }: GgufVocabulary, contentOf: (piece: string) => string): AddedToken[] {
+function addedTokens(
+  { pieces, types, id }: GgufVocabulary,
+  contentOf: (piece: string) => string,
+): AddedToken[] {
   if (types === undefined) {
     const named = ['bos', 'eos', 'unknown', 'seperator', 'padding', 'cls', 'mask'].map((name) => id(name));
     const ids = [...new Set(named.filter((each) => each !== undefined))];
@@ -280,8 +292,11 @@ function template({ pieces }: GgufVocabulary, before: Kind['before'], after: Kin
   const single = [...specials(before, 0), { Sequence: { id: 'A', type_id: 0 } }, ...specials(after, 0)];
   const second = [{ Sequence: { id: 'B', type_id: 1 } }, ...specials(after, 1)];
   const used = [...before, ...after].filter((id) => id !== undefined);
-  const special_tokens = Object.fromEntries(
-    used.map((id) => [pieces[id], { id: pieces[id], ids: [id], tokens: [pieces[id]] }]),
+  const special_tokens: Record<string, object> = Object.fromEntries(
+    used.map((id): [string, object] => {
+      const piece = pieces[id]!;
+      return [piece, { id: piece, ids: [id], tokens: [piece] }];
+    }),
   );
   return { type: 'TemplateProcessing', single, pair: [...single, ...second], special_tokens };
 }

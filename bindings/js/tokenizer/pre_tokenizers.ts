@@ -36,7 +36,8 @@ const kDeepseekWords =
 
 const kTable: readonly (PreTokenizer & { names: string })[] = [
   {
-    names: 'gpt-2 phi-2 jina-es jina-de gigachat jina-v2-es jina-v2-de a.x-4.0 mellum modern-bert exaone4 mpt olmo jais trillion granite-docling jina-v1-en jina-v2-code roberta-bpe',
+    names:
+      'gpt-2 phi-2 jina-es jina-de gigachat jina-v2-es jina-v2-de a.x-4.0 mellum modern-bert exaone4 mpt olmo jais trillion granite-docling jina-v1-en jina-v2-code roberta-bpe',
     splits: [kGpt2],
   },
   {
@@ -50,7 +51,10 @@ const kTable: readonly (PreTokenizer & { names: string })[] = [
   { names: 'stablelm2 hunyuan solar-open grok-2', splits: [words('')] },
   { names: 'qwen35', splits: [words('', '[\\p{L}\\p{M}]', '\\s\\p{L}\\p{M}\\p{N}')], nfc: true },
   { names: 'minicpm5', splits: ['\\p{N}{1,3}', words('+')], ignoreMerges: true },
-  { names: 'starcoder refact command-r smollm codeshell exaone minerva-7b mellum2', splits: ['\\p{N}', kGpt2] },
+  {
+    names: 'starcoder refact command-r smollm codeshell exaone minerva-7b mellum2',
+    splits: ['\\p{N}', kGpt2],
+  },
   { names: 'falcon', splits: ['[\\p{P}\\$\\+<=>\\^~\\|`]+', kGpt2, '[0-9][0-9][0-9]'] },
   {
     names: 'deepseek-v3 hunyuan-dense joyai-llm hy_v4',
@@ -73,9 +77,7 @@ const kTable: readonly (PreTokenizer & { names: string })[] = [
   },
   {
     names: 'seed-coder',
-    splits: [
-      `${kContractions}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|${kSpaces}`,
-    ],
+    splits: [`${kContractions}|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|${kSpaces}`],
   },
   {
     names: 'default',

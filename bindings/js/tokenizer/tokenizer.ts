@@ -46,10 +46,7 @@ export interface Tokenizer {
  * @throws {EmbeddingError} `unsupported` for a kind of tokenizer that is not known, `not-found` where there is neither a
  * vocabulary nor a tokenizer.json, or where the optional package is not installed
  */
-export async function openTokenizer(
-  source: SourceLike,
-  options: TokenizerOptions = {},
-): Promise<Tokenizer> {
+export async function openTokenizer(source: SourceLike, options: TokenizerOptions = {}): Promise<Tokenizer> {
   const library = options.library ?? (await importLibrary());
   return new LibraryTokenizer(library, await readTokenizer(source, options));
 }
@@ -133,7 +130,7 @@ async function fromGguf(
   const head = await root.read(0, Math.min(kMagic.length, await root.size(signal)), { signal });
   if (new TextDecoder().decode(head) !== kMagic) return undefined;
   const { core, opener, directory } = await openHeaders(root, options);
-  const origin = opener.takeOrigin()!;
+  const origin = opener.takeOrigin();
   try {
     if (origin.size === 0) return undefined;
     return tokenizerFiles(readGgufVocabulary(core, origin, new Map(directory.metadata)));

@@ -11,15 +11,21 @@ export interface GgufTensor {
   data: Uint8Array;
 }
 
-type Value = string | number | string[];
+export type Metadata = Readonly<Record<string, Value>>;
+type Numbers = Uint8Array | Int32Array | Float32Array;
+type Value = string | number | boolean | string[] | Numbers;
 
+const kUint8 = 0;
+const kUint32 = 4;
+const kInt32 = 5;
+const kFloat32 = 6;
+const kBool = 7;
 const kString = 8;
 const kArray = 9;
-const kUint32 = 4;
 
 export function gguf(
   tensors: readonly GgufTensor[],
-  metadata: Readonly<Record<string, Value>> = { 'general.architecture': 'llama' },
+  metadata: Metadata = { 'general.architecture': 'llama' },
   alignment = 32,
 ): Uint8Array<ArrayBuffer> {
   const out = new ByteWriter().bytes(utf8('GGUF')).u32(3).u64(tensors.length);
@@ -46,9 +52,15 @@ function writeValue(out: ByteWriter, value: Value): void {
     out.u32(kUint32).u32(value);
   } else if (typeof value === 'string') {
     writeString(out.u32(kString), value);
-  } else {
+  } else if (typeof value === 'boolean') {
+    out.u32(kBool).bytes(Uint8Array.of(Number(value)));
+  } else if (Array.isArray(value)) {
     out.u32(kArray).u32(kString).u64(value.length);
     for (const item of value) writeString(out, item);
+  } else {
+    const type = value instanceof Float32Array ? kFloat32 : value instanceof Int32Array ? kInt32 : kUint8;
+    out.u32(kArray).u32(type).u64(value.length);
+    out.bytes(new Uint8Array(value.buffer, value.byteOffset, value.byteLength));
   }
 }
 
