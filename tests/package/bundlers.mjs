@@ -25,17 +25,23 @@ const commands = {
   ],
 };
 
-/** [name, () => what the page shows], for each bundler. */
+/** [name, () => what the page shows], for each bundler: with the rows in the page, and in workers. */
 export function bundlers({ folder, tools, url }) {
-  return Object.entries(commands).map(([name, [program, ...args]]) => [
-    name,
-    async () => {
-      const command = program === null ? args : [join(tools, 'node_modules', program), ...args];
-      await output(process.execPath, command, folder);
-      const html = join(folder, name, 'dist', 'index.html');
-      if (!existsSync(html)) await copyFile(join(folder, 'page', 'index.html'), html);
-      return show(`${url}/${name}/dist/index.html?model=${url}/model.safetensors&ids=${ids}`);
-    },
+  const page = (name, more = '') =>
+    show(`${url}/${name}/dist/index.html?model=${url}/model.safetensors&ids=${ids}${more}`);
+  return Object.entries(commands).flatMap(([name, [program, ...args]]) => [
+    [
+      name,
+      async () => {
+        const command = program === null ? args : [join(tools, 'node_modules', program), ...args];
+        await output(process.execPath, command, folder);
+        const html = join(folder, name, 'dist', 'index.html');
+        if (!existsSync(html)) await copyFile(join(folder, 'page', 'index.html'), html);
+        return page(name);
+      },
+    ],
+    // Of what was built just now.
+    [`${name}, workers`, () => page(name, '&residency=workers')],
   ]);
 }
 

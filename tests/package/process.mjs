@@ -1,9 +1,13 @@
 import { spawn } from 'node:child_process';
 
-/** The last line that a program prints; rejects with all it printed where it fails. */
-export function output(program, args, cwd) {
+/** The last line that a program prints; rejects with all it printed where it fails. `env`: beside what there is. */
+export function output(program, args, cwd, env = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let text = '';
     let errors = '';
     child.stdout.on('data', (data) => (text += data));

@@ -15,6 +15,10 @@ export function runtimes({ folder, tools, url }) {
     output(program, [...args, 'node/main.js', 'model.safetensors', ...ids], folder);
   const web = (program, ...args) =>
     output(program, [...args, 'node/main.js', `${url}/model.safetensors`, ...ids], folder);
+  const inWorkers = (program, ...args) =>
+    output(program, [...args, 'node/main.js', `${url}/model.safetensors`, ...ids], folder, {
+      RESIDENCY: 'workers',
+    });
   const permissions = ['--allow-read', '--allow-write', '--allow-env', '--allow-net', '--allow-sys'];
   const programs = {
     [`node ${process.versions.node}`]: [process.execPath],
@@ -29,6 +33,7 @@ export function runtimes({ folder, tools, url }) {
     ...present.flatMap(([name, command]) => [
       [`${name}, from a file`, () => file(...command)],
       [`${name}, from a URL`, () => web(...command)],
+      [`${name}, in workers`, () => inWorkers(...command)],
     ]),
     ['workerd', () => workerd(folder, url)],
   ];
