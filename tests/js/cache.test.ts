@@ -212,12 +212,13 @@ describe('nothing wrong is cached', () => {
   });
 });
 
-describe.skipIf(isNode)('a window that keeps nothing', () => {
+describe.skipIf(isNode)('a window', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  test('loads without a cache', async () => {
+  test('that keeps nothing loads without a cache', async () => {
     const refused = new DOMException('The operation is insecure.', 'SecurityError');
-    if (globalThis.caches) vi.spyOn(caches, 'open').mockRejectedValue(refused);
+    vi.spyOn(caches, 'open').mockRejectedValue(refused);
+    vi.spyOn(caches, 'keys').mockRejectedValue(refused);
     const storage = navigator.storage as Partial<StorageManager> | undefined;
     if (storage?.getDirectory) vi.spyOn(navigator.storage, 'getDirectory').mockRejectedValue(refused);
     const none = openCache();
@@ -226,6 +227,34 @@ describe.skipIf(isNode)('a window that keeps nothing', () => {
     expect(await none.kind()).toBe('none');
     expect(await none.list()).toEqual([]);
     await expect(readAll(url, { cache: none, offline: true })).rejects.toMatchObject({ code: 'offline' });
+  });
+
+  test('that is full half-way keeps what fits, and the load goes on', async () => {
+    const { url, stats } = place('ok', kFile);
+    let writes = 0;
+    const full = new DOMException('No room.', 'QuotaExceededError');
+    if ((await cache.kind()) === 'opfs') {
+      const { createWritable } = FileSystemFileHandle.prototype;
+      vi.spyOn(FileSystemFileHandle.prototype, 'createWritable').mockImplementation(function (
+        this: FileSystemFileHandle,
+      ) {
+        return (writes += 1) > 4 ? Promise.reject(full) : createWritable.call(this);
+      });
+    } else {
+      const { put } = Cache.prototype;
+      vi.spyOn(Cache.prototype, 'put').mockImplementation(function (this: Cache, request, response) {
+        return (writes += 1) > 4 ? Promise.reject(full) : put.call(this, request, response);
+      });
+    }
+    expect(equal(await readAll(url), patternBytes(0, kSize))).toBe(true);
+    expect(writes).toBe(5); // meta.json, some blocks, and one that was refused
+    vi.restoreAllMocks();
+    const [entry] = await cache.list();
+    expect(entry!.bytes).toBeGreaterThan(2e6);
+    expect(entry!.complete).toBe(false);
+    const before = (await stats()).bytes;
+    expect(equal(await readAll(url), patternBytes(0, kSize))).toBe(true);
+    expect((await stats()).bytes - before).toBeLessThan(kSize - entry!.bytes + 2 * kHeaderBytes);
   });
 });
 

@@ -55,12 +55,12 @@ export class OpfsStore implements BlockStore {
   async put(entry: string, block: string, bytes: Uint8Array): Promise<void> {
     const folder = await this.#root.getDirectoryHandle(entry, { create: true });
     const handle = await folder.getFileHandle(block, { create: true });
-    const writable = await handle.createWritable();
     try {
-      await writable.write(bytes as Uint8Array<ArrayBuffer>);
-      await writable.close();
+      await write(handle, bytes as Uint8Array<ArrayBuffer>);
     } catch (error) {
-      await writable.abort().catch(() => undefined);
+      // An empty file would be listed as a block. What another tab has written stays.
+      const { size } = await handle.getFile();
+      if (size === 0) await folder.removeEntry(block);
       throw error;
     }
   }
@@ -77,6 +77,18 @@ export class OpfsStore implements BlockStore {
     const folder = await this.#folder(entry);
     const handle = await folder?.getFileHandle(block).catch(() => undefined);
     return handle?.getFile().catch(() => undefined);
+  }
+}
+
+/** Whole, or not at all. */
+async function write(handle: FileSystemFileHandle, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  const writable = await handle.createWritable();
+  try {
+    await writable.write(bytes);
+    await writable.close();
+  } catch (error) {
+    await writable.abort().catch(() => undefined);
+    throw error;
   }
 }
 
