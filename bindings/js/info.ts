@@ -76,7 +76,7 @@ export interface RemoteUse {
   requests: number;
 }
 
-/** What a load over the network has cost. Threads of `workers` residency fetch for themselves and are not counted. */
+/** What a load over the network has cost, in all threads. */
 export interface LoadTraffic {
   /** Bytes of response bodies. */
   fetchedBytes: number;

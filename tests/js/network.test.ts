@@ -106,6 +106,19 @@ describe('abort', () => {
     await expect(EmbeddingModel.load(url, { ...kQuick, signal: controller.signal })).rejects.toBe(reason);
     await closed();
   });
+
+  test.each(['memory', 'workers', 'remote'] as const)(
+    'while headers are waited for: %s',
+    async (residency) => {
+      const { url, closed } = place('stall-headers', kSmall);
+      const controller = new AbortController();
+      const reason = new Error('not any more');
+      setTimeout(() => controller.abort(reason), 50);
+      const options = { ...kQuick, residency, signal: controller.signal };
+      await expect(EmbeddingModel.load(url, options)).rejects.toBe(reason);
+      await closed();
+    },
+  );
 });
 
 describe('offline', () => {

@@ -60,6 +60,11 @@ test('each worker fetches its own rows, once', async () => {
   expect(requests.length).toBe(1 + 1 + 3); // the head, config.json, three runs of rows
   expect(bytes).toBeLessThanOrEqual(kBytes + 32 * 1024 + virtualTable(kFile)!.headerBytes);
   expect(model.info.memory).toMatchObject({ embedding: kBytes, head: 0 });
+  expect(model.info.traffic).toMatchObject({
+    fetchedBytes: bytes,
+    cachedBytes: 0,
+    requests: requests.length,
+  });
   await closed();
 });
 
@@ -198,6 +203,7 @@ describe('cache', () => {
     await using second = await EmbeddingModel.load(url, { ...quick, cache });
     await expectRight(second);
     expect((await stats()).bytes - before.bytes).toBeLessThanOrEqual(32 * 1024);
+    expect(second.info.traffic!.cachedBytes).toBeGreaterThanOrEqual(kBytes);
     const { requests } = await stats();
     await using offline = await EmbeddingModel.load(url, { ...quick, cache, offline: true });
     await expectRight(offline);

@@ -75,6 +75,13 @@ export class ShardLoader {
     return own ?? embedding;
   }
 
+  /** To be called when all is loaded: workers keep no file open, and what they read is counted. */
+  async close(): Promise<void> {
+    if (this.#sources === 0) return;
+    const costs = await Promise.all(this.threads.map((thread) => thread.call('close', {})));
+    for (const traffic of costs) this.opened.files.root.count?.(traffic);
+  }
+
   /** Workers compare their rows with what they have; what differs, and only that, is read again into a copy. */
   async #loadUnlessEqual(
     index: number,

@@ -70,6 +70,7 @@ export class WorkersResidency implements Residency {
       const loader = new ShardLoader(opened, plan, wanted, threads, options);
       const embedding = await loader.load(roles.embedding);
       const head = wanted.length === 1 ? embedding : await loader.loadHead(roles.head, embedding);
+      await loader.close();
       const heaps = await Promise.all(threads.map((thread) => thread.call('heapBytes', {})));
       const heap = heaps.reduce((sum, bytes) => sum + bytes, core.memory.size);
       const output = new OutputStage(plan);

@@ -60,6 +60,10 @@ export class CachedSource implements Source {
     return this.#inner.traffic;
   }
 
+  count(traffic: Traffic): void {
+    this.#inner.count(traffic);
+  }
+
   async size(signal?: AbortSignal): Promise<number> {
     return (await this.#open(signal)).meta.size;
   }

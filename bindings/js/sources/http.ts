@@ -17,6 +17,7 @@ import { RangeReader } from './ranges.js';
 import type { HttpRecipe } from './recipe.js';
 import { Attempts, Transient } from './retry.js';
 import type { RetryOptions } from './retry.js';
+import { addTraffic } from './source.js';
 import type { Range, ReadOptions, Source, Traffic } from './source.js';
 import { brokenOff } from './status.js';
 
@@ -79,6 +80,10 @@ export class HttpSource implements Source {
   /** @internal Shared with all siblings. */
   get counters(): Counters {
     return this.#file.client.counters;
+  }
+
+  count(traffic: Traffic): void {
+    addTraffic(this.counters, traffic);
   }
 
   async size(signal?: AbortSignal): Promise<number> {

@@ -77,6 +77,9 @@ export interface Source {
   /** Bytes that came over the network so far, and requests made; absent for local sources. */
   readonly traffic?: Traffic;
 
+  /** Counts what other threads have read by the recipe. */
+  count?(traffic: Traffic): void;
+
   /** Closes handles and open requests. Idempotent. The source must not be used afterwards. */
   close?(): void | Promise<void>;
 }
@@ -90,6 +93,13 @@ export interface Traffic {
   readonly retries: number;
   /** Bytes that came out of the persistent cache instead. */
   readonly cached: number;
+}
+
+export function addTraffic(sum: { -readonly [K in keyof Traffic]: number }, more: Partial<Traffic>): void {
+  sum.bytes += more.bytes ?? 0;
+  sum.requests += more.requests ?? 0;
+  sum.retries += more.retries ?? 0;
+  sum.cached += more.cached ?? 0;
 }
 
 /**

@@ -72,6 +72,10 @@ export class VerifiedSource implements Source {
     return this.#inner.traffic;
   }
 
+  count(traffic: Traffic): void {
+    this.#inner.count?.(traffic);
+  }
+
   size(signal?: AbortSignal): Promise<number> {
     return this.#inner.size(signal);
   }

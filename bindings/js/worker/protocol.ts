@@ -3,6 +3,7 @@ import type { Query } from '../neighbours.js';
 import type { TableSpec } from '../open.js';
 import type { Neighbours } from '../stage_types.js';
 import type { Recipe } from '../sources/recipe.js';
+import type { Traffic } from '../sources/source.js';
 import type { Precision } from '../types.js';
 
 /** Scores of some of the shard's rows. Ids count from the shard's first row. */
@@ -47,6 +48,8 @@ export interface Operations {
   read(request: Reading): void;
   /** Reads on as long as the table has the bytes at their place already; gives how many those are. */
   compare(request: Reading): number;
+  /** Lets go of all files, which are read no more; tells what they have cost. */
+  close(request: object): Traffic;
   /** Ends all reading: it fails, and no request is left open. */
   cancel(request: object): void;
   lookup(request: { table: number; ids: Uint32Array }): Float32Array;

@@ -2,7 +2,8 @@
 import type { Core } from '../core.js';
 import { openRecipe } from '../sources/recipe.js';
 import type { Recipe } from '../sources/recipe.js';
-import type { Source } from '../sources/source.js';
+import { addTraffic } from '../sources/source.js';
+import type { Source, Traffic } from '../sources/source.js';
 import type { Plane } from '../table.js';
 import type { Reading } from './protocol.js';
 
@@ -36,6 +37,15 @@ export class ShardReader {
       return equal;
     });
     return same;
+  }
+
+  async close(): Promise<Traffic> {
+    const cost = { bytes: 0, requests: 0, retries: 0, cached: 0 };
+    for (const source of this.#sources.splice(0)) {
+      addTraffic(cost, source.traffic ?? {});
+      await source.close?.();
+    }
+    return cost;
   }
 
   cancel(): void {

@@ -59,6 +59,7 @@ export class ShardServer {
       this.#reader.read(this.#core!, this.#planeOf(reading), reading, report),
     compare: (reading: Parameters<Operations['compare']>[0], report) =>
       this.#reader.compare(this.#core!, this.#planeOf(reading), reading, report),
+    close: () => this.#reader.close(),
     cancel: () => this.#reader.cancel(),
     lookup: ({ table, ids }: Parameters<Operations['lookup']>[0]) => this.#tables[table]!.lookup(ids).data,
     logits: ({ table, hidden, ...options }: Parameters<Operations['logits']>[0]) => {
