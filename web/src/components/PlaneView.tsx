@@ -4,7 +4,7 @@ import { useCallback, useEffect, useState } from 'preact/hooks';
 
 import { Chart } from '../charts/Chart';
 import { placeLabels } from '../charts/labels';
-import { nameOf } from '../input/pieces';
+import { labelOf } from '../input/pieces';
 import { matrix, model, selectedRow } from '../state';
 import { Card } from './Card';
 
@@ -32,7 +32,7 @@ export function PlaneView() {
     };
   }, [active, shown]);
   if (!plane) return null;
-  const [first, second] = plane.explained.map((share) => `${Math.round(share * 100)} %`);
+  const [first, second] = plane.explained.map((share) => `${Math.round(share * 100)}\u00a0%`);
   return (
     <Card id="plane" title="On a plane" note="PCA">
       <p class="hint">
@@ -44,7 +44,7 @@ export function PlaneView() {
 }
 
 const toPoints = (ids: number[], data: Float32Array): Point[] =>
-  ids.map((id, i) => ({ x: data[2 * i]!, y: data[2 * i + 1]!, name: nameOf(id), position: i }));
+  ids.map((id, i) => ({ x: data[2 * i]!, y: data[2 * i + 1]!, name: labelOf(id), position: i }));
 
 function Scatter({ points }: { points: Point[] }) {
   const selected = selectedRow.value;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 
 import { colour, css, dark, inkOn } from '../charts/colours';
-import { nameOf } from '../input/pieces';
+import { labelOf, nameOf } from '../input/pieces';
 import { matrix, model, type Matrix } from '../state';
 import { Card } from './Card';
 import { Legend } from './Legend';
@@ -67,7 +67,7 @@ function Cells({ ids, data }: Similar) {
       <tbody>
         {ids.map((id, row) => (
           <tr key={row}>
-            <th scope="row">{nameOf(id)}</th>
+            <th scope="row">{labelOf(id)}</th>
             {ids.map((other, column) => (
               <Cell
                 key={column}

@@ -29,6 +29,13 @@ export const isNumber = (word: string) => /^-?\d+(\.\d+)?$/.test(word);
 /** How an id is called on the page. */
 export const nameOf = (id: number) => pieceOf(id) ?? String(id);
 
+/** The same for small places: without the mark of a word's beginning. */
+export function labelOf(id: number): string {
+  const name = nameOf(id);
+  const mark = kWordMarks.find((mark) => name.startsWith(mark) && name.length > mark.length);
+  return mark ? name.slice(mark.length) : name;
+}
+
 /** The text that ids stand for. */
 export function textOf(ids: readonly number[]): string {
   if (tokenizer.value) return tokenizer.value.decode([...ids]);
