@@ -47,8 +47,15 @@ test(
     expect(ids).toMatch(/^(\d+ ){6}\d+$/);
     expect(await pieces.locator('small').allInnerTexts()).toEqual(ids.split(' '));
     await page.locator('.switch').getByText('text', { exact: true }).click();
-    expect(await page.locator('#typed').inputValue()).toBe('What is the capital of France ?');
+    expect(await page.locator('#typed').inputValue()).toBe('What is the capital of France?');
     expect(await rows().count()).toBe(7);
+    // A word that is no piece is taken apart.
+    await page.locator('#typed').fill('id2vec');
+    await expect
+      .poll(async () => (await page.locator('.piece-text').allInnerTexts()).join(''))
+      .toBe('▁id2vec');
+    expect(await pieces.count()).toBeGreaterThan(1);
+    await page.getByText('Text is taken apart by the vocabulary of the file').waitFor();
   },
   patience,
 );
@@ -157,7 +164,9 @@ test(
   'a tokenizer that is none gets a sentence',
   async () => {
     await page.locator('#files').setInputFiles(upload('tokenizer.json', '{ no'));
-    await page.getByText('tokenizer.json is no tokenizer that can be read').waitFor();
+    await page.getByRole('alert').getByText('tokenizer.json is no JSON').waitFor();
+    await page.locator('#files').setInputFiles(upload('tokenizer.json', '{"model":{"type":"Oracle"}}'));
+    await page.getByRole('alert').getByText('tokenizer.json is no tokenizer that can be read').waitFor();
   },
   patience,
 );

@@ -168,7 +168,7 @@ test(
     ] as const) {
       expect(distance(points[i]!, points[j]!)).toBeCloseTo(distance(row(ids[i]!), row(ids[j]!)), 2);
     }
-    await page.getByText(/left to right shows \d+ % and bottom to top \d+ %/).waitFor();
+    await page.getByText(/left to right shows \d+\s% and bottom to top \d+\s%/).waitFor();
   },
   patience,
 );

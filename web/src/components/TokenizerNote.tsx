@@ -1,4 +1,4 @@
-import { openFiles, openSiblingTokenizer, siblingTokenizer } from '../model/open';
+import { fetchTokenizer, mayHaveTokenizer, openFiles } from '../model/open';
 import { model, tokenizer } from '../state';
 
 /** Where text becomes ids, and how it could. */
@@ -8,18 +8,17 @@ export function TokenizerNote() {
     const { files } = event.currentTarget as HTMLInputElement;
     void openFiles([...(files ?? [])]);
   };
-  const sibling = siblingTokenizer();
   return (
     <p class="hint tokenizer-note">
       {model.value?.tokens
-        ? 'Words are looked up in the vocabulary of the file. For any text, add its tokenizer.json: '
+        ? 'Whole words are looked up in the vocabulary of the file. For any text, add its tokenizer.json: '
         : 'This file carries no vocabulary. To type text, add its tokenizer.json: '}
       <label class="button">
         choose it
         <input type="file" accept=".json" class="visually-hidden" onChange={choose} multiple />
       </label>
-      {sibling && (
-        <button onClick={() => void openSiblingTokenizer(sibling)}>fetch it from beside the model</button>
+      {mayHaveTokenizer() && (
+        <button onClick={() => void fetchTokenizer()}>fetch it from beside the model</button>
       )}
     </p>
   );

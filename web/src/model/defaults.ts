@@ -6,7 +6,7 @@ export interface DefaultModel {
   title: string;
   about: string;
   url: string;
-  /** Words of its vocabulary that make a good first picture. */
+  /** A text that makes a good first picture. */
   words: string;
 }
 
@@ -15,7 +15,7 @@ export const defaultModels: DefaultModel[] = [
     title: 'Sentence pieces',
     about: 'Universal Sentence Encoder Lite · 8,002 × 256 · Q8_0',
     url: useLite,
-    words: 'What is the capital of France ?',
+    words: 'What is the capital of France?',
   },
   {
     title: 'Words',

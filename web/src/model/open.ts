@@ -3,9 +3,8 @@ import { EmbeddingError, EmbeddingModel } from 'id2vec';
 
 import { mode, loading, loadProblem, matrix, model, modelTitle, origin, tokenizer, typed } from '../state';
 import type { Origin } from '../state';
-import { readTokenizer } from '../input/tokenizer';
+import { openTokenizer, ownTokenizer } from '../input/tokenizer';
 import type { TextTokenizer } from '../input/tokenizer';
-import { hasPieces } from '../input/pieces';
 import { showIds } from '../view/show';
 import { closeEmbedder } from '../view/stage';
 import { refreshKept } from './kept';
@@ -65,27 +64,33 @@ export async function openFiles(files: File[]): Promise<void> {
   const config = files.find((file) => /tokenizer_config\.json$/i.test(file.name));
   const rest = files.filter((file) => file !== json && file !== config);
   if (files.length === 0) return;
-  if (rest.length === 0 && json) return takeTokenizer(json, config);
+  const reads = json && (() => openTokenizer(json.name, files, { root: json.name }));
+  if (rest.length === 0 && reads) return takeTokenizer(reads);
   const source = rest.length === 1 ? rest[0]! : rest;
   await open(rest.length === 1 ? rest[0]!.name : `${rest.length} files`, async ({ signal, report }) => {
-    const reads = json && (await tokenizerOf(json, config));
+    const tokenizer = await reads?.();
     const opened = await EmbeddingModel.load(source, { signal, onProgress: report });
-    return { from: { source, bundled: false }, opened, reads };
+    return { from: { source, bundled: false }, opened, reads: tokenizer };
   });
 }
 
-async function takeTokenizer(json: File, config?: File): Promise<void> {
+/** Whether a tokenizer.json may lie beside the model that is shown. */
+export const mayHaveTokenizer = () => typeof origin.value?.source === 'string';
+
+/** Through the package's cache, like the model. */
+export const fetchTokenizer = () =>
+  takeTokenizer(() => openTokenizer('the tokenizer.json beside the model', origin.value!.source));
+
+async function takeTokenizer(find: () => Promise<TextTokenizer>): Promise<void> {
   try {
-    tokenizer.value = await tokenizerOf(json, config);
+    tokenizer.value = await find();
     loadProblem.value = '';
     await showIds();
   } catch (error) {
     loadProblem.value = sentence(error);
   }
+  void refreshKept();
 }
-
-const tokenizerOf = async (json: File, config?: File) =>
-  readTokenizer(json.name, await json.text(), await config?.text());
 
 async function open(title: string, find: (opening: Opening) => Promise<Found>): Promise<void> {
   current?.abort(new DOMException('another model was chosen', 'AbortError'));
@@ -99,7 +104,9 @@ async function open(title: string, find: (opening: Opening) => Promise<Found>): 
   report({ loaded: 0, total: 0, phase: 'header' });
   try {
     const found = await find({ title, signal: controller.signal, report });
-    if (controller.signal.aborted) return found.opened.dispose();
+    const { opened, from } = found;
+    if (opened.tokens) found.reads ??= await ownTokenizer(from.source, controller.signal);
+    if (controller.signal.aborted) return opened.dispose();
     await change(title, found);
   } catch (error) {
     if (!controller.signal.aborted) loadProblem.value = sentence(error);
@@ -121,8 +128,7 @@ async function change(title: string, { from, opened, reads, words }: Found): Pro
   origin.value = from;
   modelTitle.value = title;
   mode.value = words !== undefined || reads ? 'text' : 'ids';
-  typed.value =
-    words ?? (reads && hasPieces() ? 'What is the capital of France?' : firstIds(opened.vocabSize));
+  typed.value = words ?? (reads ? 'What is the capital of France?' : firstIds(opened.vocabSize));
   await showIds();
 }
 
@@ -130,21 +136,3 @@ const firstIds = (vocabSize: number) =>
   [1, 2, 3, 5, 8, 13, 21].map((id) => Math.min(id, vocabSize - 1)).join(' ');
 
 export const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error));
-
-/** Where a tokenizer.json would lie beside the model that is shown; undefined where that is no URL. */
-export function siblingTokenizer(): string | undefined {
-  const { source, bundled } = origin.value ?? {};
-  if (typeof source !== 'string' || bundled || source.startsWith('hf:')) return undefined;
-  return new URL('tokenizer.json', new URL(source, document.baseURI)).href;
-}
-
-export async function openSiblingTokenizer(url: string): Promise<void> {
-  try {
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`There is no tokenizer at ${url}: status ${response.status}.`);
-    tokenizer.value = await readTokenizer(url.split('/').pop()!, await response.text());
-    await showIds();
-  } catch (error) {
-    loadProblem.value = sentence(error);
-  }
-}
