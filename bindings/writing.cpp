@@ -87,6 +87,15 @@ std::unique_ptr<Table> quantize(const Table& table, const std::string& dtype) {
   return std::move(quantized.value());
 }
 
+// The same table with another number of rows, or vector with another number of values; null on failure.
+std::unique_ptr<Table> resize(const Table& table, bool is_vector, double size, bool mean) {
+  const NewRows fill = mean ? NewRows::kMean : NewRows::kZeros;
+  Result<std::unique_ptr<Table>> resized = is_vector ? resize_vector(table, static_cast<uint32_t>(size), fill)
+                                                     : resize_table(table, static_cast<uint64_t>(size), fill);
+  if (report(resized.status()) != 0) return nullptr;
+  return std::move(resized.value());
+}
+
 // The format that `dtype` becomes for rows of this width; empty where there is no encoder for it.
 std::string encodable(const std::string& dtype, uint32_t cols) {
   const Dtype* wanted = dtype_by_name(dtype);
@@ -118,6 +127,7 @@ EMSCRIPTEN_BINDINGS(id2vec_writing) {
   using emscripten::function;
 
   function("quantize", &quantize);
+  function("resize", &resize);
   function("encodable", &encodable);
   function("compare", &compare);
 
@@ -141,6 +151,8 @@ EMSCRIPTEN_BINDINGS(id2vec_writing) {
       .function("setText", &Writer::set_text)
       .function("setNumber", &Writer::set_number)
       .function("setVocabulary", &Writer::set_vocabulary)
+      .function("resizeVocabulary", &Writer::resize_vocabulary)
+      .function("vocabularySize", &Writer::vocabulary_size)
       .function("add", &Writer::add)
       .function("finish", &Writer::finish)
       .function("pieces", &Writer::pieces);

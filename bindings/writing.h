@@ -11,6 +11,7 @@
 #include "containers/directory.h"
 #include "table/table.h"
 #include "tools/export.h"
+#include "tools/resize.h"
 
 namespace id2vec {
 
@@ -29,6 +30,10 @@ class Writer {
   // Pieces as in Vocabulary; `scores` and `types` may be 0.
   void set_vocabulary(uintptr_t text, size_t bytes, uintptr_t offsets, size_t count, uintptr_t scores,
                       uintptr_t types);
+
+  // Pieces for so many rows: see tools/resize.h.
+  void resize_vocabulary(double size) { id2vec::resize_vocabulary(source_, static_cast<size_t>(size)); }
+  double vocabulary_size() const { return static_cast<double>(source_.vocabulary.size()); }
 
   // The table must outlive the last call of pieces().
   void add(std::string name, const Table& table, bool is_vector) {

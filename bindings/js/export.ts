@@ -8,7 +8,7 @@ import { EmbeddingError } from './errors.js';
 import { roleIndex } from './info.js';
 import { Loader } from './load.js';
 import { openModel } from './open.js';
-import type { Opened, OpenOptions, Plan } from './open.js';
+import type { MetadataValue, Opened, OpenOptions, Plan } from './open.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
 import type { Source, SourceLike } from './sources/source.js';
@@ -20,6 +20,12 @@ export interface ExportOptions extends OpenOptions, SourceOptions {
   /** Format of the embedding table and the head: `Q8_0`, `F16`, … Default: as they are. */
   type?: string;
   container: 'gguf' | 'safetensors';
+  /** Rows of the new table: those from there on are cut, or new ones are added. Default: as many as there are. */
+  rows?: number;
+  /** Rows up to the next multiple of this. */
+  padTo?: number;
+  /** What new rows are: `zeros`, the default, or the `mean` of the others. */
+  newRows?: 'zeros' | 'mean';
 }
 
 /** What another format costs; see `compare_tables` in src/tools/quantize.h. */
@@ -45,6 +51,8 @@ type Losses = Omit<QuantizeReport, 'tensor' | 'from' | 'to'>;
 export interface ExportedFile {
   /** One for each table that changed its format. */
   reports: QuantizeReport[];
+  /** Rows of the written table. */
+  vocabSize: number;
   /** The file's bytes from first to last, in pieces; each is the caller's to keep. */
   bytes: Iterable<Uint8Array>;
 }
@@ -66,12 +74,14 @@ export async function exportModel<T>(
     tables = new TablesOf(opened, options);
     await tables.load();
     const reports = tables.quantize();
+    const { from: before, to: vocabSize } = tables.resize();
     const writer = opened.opener.writer();
     try {
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
+      if (vocabSize !== before) resizeMetadata(writer, opened, before, vocabSize);
       tables.addTo(writer);
       opened.core.check(writer.finish(options.container === 'gguf'));
-      return await use({ reports, bytes: pieceBytes(opened.core, writer) });
+      return await use({ reports, vocabSize, bytes: pieceBytes(opened.core, writer) });
     } finally {
       writer.delete();
     }
@@ -82,10 +92,49 @@ export async function exportModel<T>(
   }
 }
 
+/** Rows of these are ids. */
+const kTablesOfIds = ['embedding', 'head', 'per_layer'];
+/** Values of these are. */
+const kVectorsOfIds = ['head_bias', 'weights'];
+
+/** @throws {RangeError} or {TypeError} that names the option */
+function checkRows(present: number, { rows = present, padTo = 1, newRows = 'zeros' }: ExportOptions): number {
+  for (const [name, value] of Object.entries({ rows, padTo })) {
+    if (Number.isSafeInteger(value) && value >= 1) continue;
+    throw new RangeError(`${name} is ${value}; it must be a whole number of 1 or more`);
+  }
+  if (!['zeros', 'mean'].includes(newRows)) {
+    throw new TypeError(`newRows is ${JSON.stringify(newRows)}; it must be "zeros" or "mean"`);
+  }
+  return Math.ceil(rows / padTo) * padTo;
+}
+
+/** Makes vocabulary and metadata fit a table that had `before` rows and has `rows` now. */
+function resizeMetadata(writer: Writer, { directory }: Opened, before: number, rows: number): void {
+  for (const [key, value] of directory.metadata) {
+    if (key.endsWith('_token_id')) checkStays(key, value, before, rows);
+    if (/(^|\.)vocab_size$/.test(key) && value === before) writer.setNumber(key, rows);
+  }
+  // A list that did not fill the old table does not have to fill the new one.
+  const pieces = writer.vocabularySize();
+  if (pieces === before || pieces > rows) writer.resizeVocabulary(rows);
+}
+
+/** @throws {EmbeddingError} where a special token is cut off */
+function checkStays(key: string, value: MetadataValue, before: number, rows: number): void {
+  const ids = [value].flat().filter((id): id is number => typeof id === 'number');
+  const lost = ids.find((id) => id >= rows && id < before);
+  if (lost === undefined) return;
+  throw new EmbeddingError(
+    'unsupported',
+    `Id ${lost} is ${key}, which a table of ${rows} rows would not have: keep at least ${lost + 1} rows.`,
+  );
+}
+
 /** The tables of a model's roles while they become another file. */
 class TablesOf {
   readonly #plan: Plan;
-  #tables: { name: string; table: EmbeddingTable; isVector: boolean; isMatrix: boolean }[] = [];
+  #tables: { role: string; name: string; table: EmbeddingTable; isVector: boolean; isMatrix: boolean }[] = [];
 
   constructor(
     private readonly opened: Opened,
@@ -109,7 +158,7 @@ class TablesOf {
           : await loader.load(index);
       if (table === embedding) continue; // tied: stored once
       const isMatrix = role.role === 'embedding' || role.role === 'head';
-      this.#tables.push({ name: role.name, table, isVector: role.rows === 1, isMatrix });
+      this.#tables.push({ role: role.role, name: role.name, table, isVector: role.rows === 1, isMatrix });
     }
   }
 
@@ -141,6 +190,32 @@ class TablesOf {
           entry.table = quantized;
         }
       });
+  }
+
+  /** Gives the tables that ids count the asked-for number of rows. */
+  resize(): { from: number; to: number } {
+    const from = this.#tables[0]!.table.vocabSize;
+    const to = checkRows(from, this.options);
+    if (to === from) return { from, to };
+    if (this.#plan.roles.some(({ role }) => role === 'mapping')) {
+      throw new EmbeddingError(
+        'unsupported',
+        'Ids of this table are mapped to its rows, so another number of rows would mean nothing: leave rows out.',
+      );
+    }
+    const mean = this.options.newRows === 'mean';
+    for (const entry of this.#tables) {
+      const { role, table } = entry;
+      const asVector = kVectorsOfIds.includes(role) && table.dim === from;
+      const has = asVector ? table.dim : table.vocabSize;
+      if (!asVector && !kTablesOfIds.includes(role)) continue;
+      // A per-layer table may have fewer rows of its own: it is cut with the others, but not made longer.
+      const size = has === from ? to : Math.min(has, to);
+      if (size === has) continue;
+      entry.table = table.resize(size, { mean, asVector });
+      table.dispose();
+    }
+    return { from, to };
   }
 
   addTo(writer: Writer): void {

@@ -5,6 +5,8 @@ export type { CachedFile, CacheOptions } from './cache/cache.js';
 export { openDirectory } from './directory.js';
 export type { Directory } from './directory.js';
 export { EmbeddingError } from './errors.js';
+export { exportModel } from './export.js';
+export type { ExportedFile, ExportOptions, QuantizeReport } from './export.js';
 export type { LoadTraffic, MemoryBill, MemoryUse, ModelDescription, ModelInfo, RemoteUse } from './info.js';
 export { EmbeddingModel } from './model.js';
 export type { FreshOptions, LoadOptions } from './model.js';

@@ -4,7 +4,7 @@
  *
  *   node tests/bench/pool.bench.mjs [--rounds 15]
  *
- * onnxruntime-web is looked for where ID2VEC_PEERS points (`npm run bench` installs it there).
+ * onnxruntime-web is looked for where ID2VEC_PEERS points (`npm run bench` installs it there), else beside the project.
  */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -50,11 +50,9 @@ function meanOfRuns(gathered, out) {
 
 async function onnxRuntime() {
   const folder = process.env.ID2VEC_PEERS;
-  if (folder === undefined) return undefined;
+  const from = folder === undefined ? import.meta.url : join(folder, 'package.json');
   try {
-    const ort = await import(
-      pathToFileURL(createRequire(join(folder, 'package.json')).resolve('onnxruntime-web')).href
-    );
+    const ort = await import(pathToFileURL(createRequire(from).resolve('onnxruntime-web')).href);
     ort.env.wasm.numThreads = 1;
     return ort;
   } catch (error) {

@@ -1,7 +1,7 @@
 import { EmbeddingError } from '../../errors.js';
 import { exportModel } from '../../export.js';
 import type { ExportOptions, QuantizeReport } from '../../export.js';
-import { UsageError, loadOptions, modelOptions } from '../command.js';
+import { UsageError, loadOptions, modelOptions, parseCount } from '../command.js';
 import type { Arguments, Command } from '../command.js';
 import { alignColumns, formatBytes, formatCount } from '../output.js';
 import type { Output } from '../output.js';
@@ -19,40 +19,58 @@ export const quantize: Command = {
   async run(args, output) {
     const type = args.value('type');
     if (type === undefined) throw new UsageError('--type is missing');
-    await write(args, output, type);
+    await write(args, output, { type });
   },
 };
 
+type Changes = Pick<ExportOptions, 'type' | 'rows' | 'padTo' | 'newRows'>;
+
+function changesOf(args: Arguments): Changes {
+  const [type, rows, padTo, newRows] = ['type', 'rows', 'pad-to', 'new-rows'].map((name) => args.value(name));
+  if (newRows !== undefined && newRows !== 'zeros' && newRows !== 'mean') {
+    throw new UsageError(`--new-rows ${newRows} is neither zeros nor mean`);
+  }
+  return {
+    ...(type !== undefined && { type }),
+    ...(rows !== undefined && { rows: parseCount('rows', rows) }),
+    ...(padTo !== undefined && { padTo: parseCount('pad-to', padTo) }),
+    ...(newRows !== undefined && { newRows }),
+  };
+}
+
 export const convert: Command = {
   name: 'convert',
-  usage: 'IN OUT [--type F16]',
+  usage: 'IN OUT [--type F16] [--rows N] [--pad-to 64]',
   summary:
     'write the tables of a model, or word vectors (GloVe, word2vec, fastText .vec), as another container',
   options: {
     type: { kind: 'value', value: 'TYPE', help: 'format of the tables; default: as they are' },
+    rows: { kind: 'value', value: 'N', help: 'cut the table to N rows, or add rows up to N' },
+    'pad-to': { kind: 'value', value: 'N', help: 'add rows up to a multiple of N' },
+    'new-rows': { kind: 'value', value: 'KIND', help: 'zeros (default) or mean: what added rows are' },
     ...modelOptions,
   },
   async run(args, output) {
-    const type = args.value('type');
+    const changes = changesOf(args);
     try {
-      await write(args, output, type);
+      await write(args, output, changes);
     } catch (error) {
       // No model file: word vectors have no magic, so they are looked for last.
       const unknown = error instanceof EmbeddingError && error.code === 'unsupported';
-      if (!unknown || !(await writeWords(args, output, type))) throw error;
+      if (!unknown || !(await writeWords(args, output, changes))) throw error;
     }
   },
 };
 
 /** False where IN holds no word vectors. */
-async function writeWords(args: Arguments, output: Output, type: string | undefined): Promise<boolean> {
+async function writeWords(args: Arguments, output: Output, changes: Changes): Promise<boolean> {
   const { from, to } = filesOf(args);
   const words = await convertWords(from, to, loadOptions(args, output));
   if (words === undefined) return false;
   const { rows, dim, skipped, bytes } = words;
-  if (type !== undefined) {
+  if (Object.keys(changes).length > 0) {
     // From here on it is a model like any other.
-    await write({ ...args, positionals: [to, to] }, output, type);
+    await write({ ...args, positionals: [to, to] }, output, changes);
     return true;
   }
   output.result({ out: to, bytes, dims: [rows, dim], skipped, tables: [] }, () => {
@@ -70,15 +88,15 @@ function filesOf({ positionals }: Arguments): { from: string; to: string } {
   return { from, to };
 }
 
-async function write(args: Arguments, output: Output, type: string | undefined): Promise<void> {
+async function write(args: Arguments, output: Output, changes: Changes): Promise<void> {
   const { from, to } = filesOf(args);
-  const options: ExportOptions = { ...loadOptions(args, output), container: containerOf(to) };
-  if (type !== undefined) options.type = type;
+  const options: ExportOptions = { ...loadOptions(args, output), ...changes, container: containerOf(to) };
   const result = await exportModel(from, options, async (file) => {
-    return { out: to, bytes: await writeWhole(to, file.bytes), tables: file.reports };
+    const bytes = await writeWhole(to, file.bytes);
+    return { out: to, bytes, vocabSize: file.vocabSize, tables: file.reports };
   });
   output.result(result, () => {
-    const written = `${to}: ${formatBytes(result.bytes)}`;
+    const written = `${to}: ${formatBytes(result.bytes)}, ${formatCount(result.vocabSize)} rows`;
     return result.tables.length === 0 ? written : `${written}\n${showReports(result.tables)}`;
   });
 }
