@@ -7,6 +7,7 @@ import { place } from './faults/client.js';
 import { randomNumbers, randomTable } from './files/formats.js';
 import { gguf } from './files/gguf.js';
 
+const isNode = typeof process !== 'undefined' && process.versions?.node !== undefined;
 const [rows, dim] = [203, 64];
 const table = randomTable('Q8_0', rows, dim, 1);
 const other = randomTable('Q8_0', rows, dim, 2);
@@ -133,6 +134,13 @@ describe('workers', () => {
     const failure = EmbeddingModel.load(tied, { residency: 'workers', workers: 2, worker: worker() });
     await expect(failure).rejects.toMatchObject({ code: 'worker' });
     await expect(failure).rejects.toThrow(message);
+  });
+
+  it.skipIf(isNode)('run a file of another origin, as a package from a CDN has it', async () => {
+    const worker = place('script', 'worker.js').url;
+    using one = await EmbeddingModel.load(tied);
+    using many = await EmbeddingModel.load(tied, { residency: 'workers', workers: 2, worker });
+    expect(await many.lookup([0, 202])).toEqual(await one.lookup([0, 202]));
   });
 
   it('that die while they are waited for are an error, not a hang', async () => {

@@ -1,6 +1,6 @@
 /** The main thread's side of one worker: calls that settle, whatever happens to the worker. */
 import { EmbeddingError } from '../errors.js';
-import { nodeModule } from '../sources/node.js';
+import { hasFileSystem, nodeModule } from '../sources/node.js';
 import type { Answer, AnswerOf, Failure, Operation, RequestOf } from './protocol.js';
 
 /** What a web Worker and Node's have in common, once the differences are gone. */
@@ -91,12 +91,17 @@ function toError({ kind, code, message }: Failure): Error {
 
 function webPort(url: string | URL | undefined, listener: Listener): Port {
   const worker = webWorker(url);
-  worker.onmessage = ({ data }) => listener.message(data as Answer);
+  let runs = false;
+  worker.onmessage = ({ data }) => {
+    runs = true;
+    listener.message(data as Answer);
+  };
   worker.onmessageerror = () => listener.failed('a message could not be read; load the model again');
   worker.onerror = (event) => {
     event.preventDefault();
-    // Browsers say nothing about a file that is missing, is a web page, or may not be run.
-    listener.failed(event.message || `${addressOf(url)} could not be loaded as a script; ${kServeIt}`);
+    // Browsers say little or nothing about a file that is missing, is a web page, or may not be run.
+    const why = event.message ? ` (${event.message})` : '';
+    listener.failed(runs ? event.message : `${addressOf(url)} could not be run${why}; ${kServeIt}`);
   };
   return {
     post: (message, transfer) => worker.postMessage(message, transfer),
@@ -108,16 +113,41 @@ function webPort(url: string | URL | undefined, listener: Listener): Port {
 const kServeIt =
   'serve the package’s worker.js from the page’s own origin and give its address as the option "worker"';
 
-// Bundlers find the worker's file by the first expression.
+// Bundlers find the worker's file by the expression with import.meta.url.
 function webWorker(url: string | URL | undefined): Worker {
-  return started(url, () =>
-    url === undefined
-      ? new Worker(new URL('./worker.js', import.meta.url), { type: 'module' })
-      : new Worker(url, { type: 'module' }),
-  );
+  return started(url, () => {
+    const elsewhere = ofAnotherOrigin(url ?? import.meta.url);
+    if (elsewhere) return importingWorker(url === undefined ? besidePackage(elsewhere) : elsewhere);
+    if (url !== undefined) return new Worker(url, { type: 'module' });
+    return new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
+  });
 }
 
-/** Of another origin, of a scheme that runs nothing, or against the page's content security policy: that shows at once. */
+/** The address, where it is that of a page's other origin: a package that is loaded from a CDN. */
+function ofAnotherOrigin(url: string | URL): string | undefined {
+  const { location } = globalThis as { location?: Location };
+  if (location === undefined || hasFileSystem()) return undefined;
+  const { href, origin, protocol } = new URL(url, location.href);
+  return /^https?:$/.test(protocol) && origin !== location.origin ? href : undefined;
+}
+
+function besidePackage(module: string): string {
+  return module.replace(/[^/]*$/, 'worker.js');
+}
+
+/** A worker may not be a script of another origin, but it may import one, where that server allows it. */
+function importingWorker(href: string): Worker {
+  let script = scripts.get(href);
+  if (script === undefined) {
+    const blob = new Blob([`import ${JSON.stringify(href)};`], { type: 'text/javascript' });
+    scripts.set(href, (script = URL.createObjectURL(blob)));
+  }
+  return new Worker(script, { type: 'module' });
+}
+
+const scripts = new Map<string, string>();
+
+/** A scheme that runs nothing, or a worker that the page's content security policy forbids, shows at once. */
 function started<T>(url: string | URL | undefined, start: () => T): T {
   try {
     return start();

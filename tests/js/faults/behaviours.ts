@@ -57,6 +57,7 @@ const stall: Behaviour = ({ response }) => response.flushHeaders();
 
 export const behaviours: Record<string, Behaviour | undefined> = {
   ok: (exchange) => sendWell(exchange),
+  script: (exchange) => sendWell(exchange, { 'content-type': 'text/javascript' }),
   cacheable: (exchange) => sendWell(exchange, { 'cache-control': 'max-age=3600' }),
   'no-range': (exchange) => sendWhole(exchange, length(exchange)),
   'no-range-reset': (exchange) =>

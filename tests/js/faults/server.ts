@@ -1,7 +1,7 @@
 /**
  * A web server that misbehaves on request, and counts. Addresses are
  *
- *   /ID/BEHAVIOUR/FILE    FILE as in content.ts (or of the folder given to `serve`), sent the way behaviours.ts says
+ *   /ID/BEHAVIOUR/FILE    FILE as in content.ts (or of a folder given to `serve`), sent the way behaviours.ts says
  *   /stats/ID             what was asked of /ID/… so far, as JSON
  *   /start                starts another server of the same kind and answers with its address
  *   /stop/PORT            stops that one: its connections are cut, and nobody listens there any more
@@ -46,15 +46,15 @@ const kCors = {
   'cross-origin-resource-policy': 'cross-origin',
 };
 
-/** Starts on two ports of 127.0.0.1 (two origins); `folder` holds real files to serve. */
-export async function serve(folder = ''): Promise<FaultServer> {
+/** Starts on two ports of 127.0.0.1 (two origins); `folders` hold real files to serve. */
+export async function serve(folders: readonly string[] = []): Promise<FaultServer> {
   const all = new Map<string, Stats>();
   const ports = [0, 0];
   const more = new Map<number, Server>();
   const handler = (i: number) => (request: IncomingMessage, response: ServerResponse) => {
     const other = `http://127.0.0.1:${ports[1 - i]}`;
     const answered =
-      control(request, response, more, handler(i)) ?? answer(request, response, all, other, folder);
+      control(request, response, more, handler(i)) ?? answer(request, response, all, other, folders);
     answered.catch(() => response.destroy());
   };
   const servers = await Promise.all(ports.map((_, i) => listen(handler(i))));
@@ -114,7 +114,7 @@ async function answer(
   response: ServerResponse,
   all: Map<string, Stats>,
   otherOrigin: string,
-  folder: string,
+  folders: readonly string[],
 ): Promise<void> {
   for (const [name, value] of Object.entries(kCors)) response.setHeader(name, value);
   const [id = '', behaviour = '', ...rest] = new URL(request.url!, 'http://x').pathname.slice(1).split('/');
@@ -133,7 +133,8 @@ async function answer(
   stats.open += 1;
   response.once('close', () => (stats.open -= 1));
   const name = decodeURIComponent(rest.join('/'));
-  const file = virtualFile(name) ?? (await diskFile(folder, name));
+  const onDisk = await Promise.all(folders.map((folder) => diskFile(folder, name)));
+  const file = virtualFile(name) ?? onDisk.find((found) => found !== undefined);
   const behave = behaviours[behaviour];
   if (!file || !behave) {
     response.writeHead(404).end('no such file');

@@ -17,7 +17,8 @@ declare module 'vitest' {
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await serve(corpusFolder(fileURLToPath(new URL('../../..', import.meta.url))));
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  const server = await serve([corpusFolder(root), join(root, 'dist')]);
   const temporary = await mkdtemp(join(tmpdir(), 'id2vec-test-'));
   // Loads that use the default cache leave nothing in the home folder.
   process.env.ID2VEC_MODELS = join(temporary, 'models');
