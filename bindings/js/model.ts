@@ -324,7 +324,7 @@ async function loadResidency(opened: Opened, plan: Plan, options: LoadOptions): 
       return WorkersResidency.load(opened, plan, roles, await stagesAlone(), options);
     case 'remote':
       return new RemoteResidency(opened, plan.roles, roles, await stagesAlone(), remote, (signal) =>
-        loadIntoMemory(opened, plan, head, { signal }),
+        loadIntoMemory(opened, plan, head, { signal, onProgress: options.onProgress }),
       );
     default:
       throw new TypeError(

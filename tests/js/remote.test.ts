@@ -109,11 +109,18 @@ describe('a small table', () => {
         message: expect.stringContaining('whole: "load"') as string,
       });
     }
-    await using model = await EmbeddingModel.load(url, { ...kRemote, remote: { whole: 'load' } });
+    const phases = new Map<string, number>();
+    await using model = await EmbeddingModel.load(url, {
+      ...kRemote,
+      remote: { whole: 'load' },
+      onProgress: ({ phase, loaded }) => void phases.set(phase, loaded),
+    });
+    expect([...phases.keys()]).toEqual(['header']);
     await using memory = await EmbeddingModel.load(url, { cache: false });
     const before = (await stats()).bytes;
     expect(await model.topK(hidden, 5)).toEqual(await memory.topK(hidden, 5));
     expect(await model.logits(hidden)).toEqual(await memory.logits(hidden));
+    expect(phases.get('embedding')).toBe(500 * 64 * 2);
     expect((await stats()).bytes - before).toBeLessThanOrEqual(500 * 64 * 2);
   });
 

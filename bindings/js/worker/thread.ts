@@ -37,7 +37,8 @@ export class WorkerThread {
         thread.#end(new EmbeddingError('worker', `A worker of this model ended: ${reason}.`));
       },
     };
-    thread.#port = typeof Worker === 'function' ? webPort(url, listener) : await nodePort(url, listener);
+    thread.#port = await (typeof Worker === 'function' ? webPort(url, listener) : nodePort(url, listener));
+    if (thread.#ended) thread.#port.terminate();
     return thread;
   }
 
@@ -89,8 +90,8 @@ function toError({ kind, code, message }: Failure): Error {
   return new EmbeddingError(code, message);
 }
 
-function webPort(url: string | URL | undefined, listener: Listener): Port {
-  const worker = webWorker(url);
+async function webPort(url: string | URL | undefined, listener: Listener): Promise<Port> {
+  const worker = await webWorker(url);
   let runs = false;
   worker.onmessage = ({ data }) => {
     runs = true;
@@ -114,16 +115,16 @@ const kServeIt =
   'serve the package’s worker.js from the page’s own origin and give its address as the option "worker"';
 
 // Bundlers find the worker's file by the expression with import.meta.url.
-function webWorker(url: string | URL | undefined): Worker {
-  return started(url, () => {
+function webWorker(url: string | URL | undefined): Promise<Worker> {
+  return started(url, async () => {
     const elsewhere = ofAnotherOrigin(url ?? import.meta.url);
-    if (elsewhere) return importingWorker(url === undefined ? besidePackage(elsewhere) : elsewhere);
+    if (elsewhere) return fetchedWorker(url === undefined ? besidePackage(elsewhere) : elsewhere);
     if (url !== undefined) return new Worker(url, { type: 'module' });
     return new Worker(new URL('./worker.js', import.meta.url), { type: 'module' });
   });
 }
 
-/** The address, where it is that of a page's other origin: a package that is loaded from a CDN. */
+/** The address, where it is of another origin than the page: a package that is loaded from a CDN. */
 function ofAnotherOrigin(url: string | URL): string | undefined {
   const { location } = globalThis as { location?: Location };
   if (location === undefined || hasFileSystem()) return undefined;
@@ -135,22 +136,28 @@ function besidePackage(module: string): string {
   return module.replace(/[^/]*$/, 'worker.js');
 }
 
-/** A worker may not be a script of another origin, but it may import one, where that server allows it. */
-function importingWorker(href: string): Worker {
+/** A worker may not be a script of another origin, but it may be one that was fetched from there: it needs no other file. */
+async function fetchedWorker(href: string): Promise<Worker> {
   let script = scripts.get(href);
   if (script === undefined) {
-    const blob = new Blob([`import ${JSON.stringify(href)};`], { type: 'text/javascript' });
-    scripts.set(href, (script = URL.createObjectURL(blob)));
+    scripts.set(href, (script = fetchScript(href)));
+    script.catch(() => scripts.delete(href)); // the next load tries again
   }
-  return new Worker(script, { type: 'module' });
+  return new Worker(await script, { type: 'module' });
 }
 
-const scripts = new Map<string, string>();
+const scripts = new Map<string, Promise<string>>();
 
-/** A scheme that runs nothing, or a worker that the page's content security policy forbids, shows at once. */
-function started<T>(url: string | URL | undefined, start: () => T): T {
+async function fetchScript(href: string): Promise<string> {
+  const response = await fetch(href);
+  if (!response.ok) throw new Error(`the server answered with status ${response.status}`);
+  return URL.createObjectURL(new Blob([await response.text()], { type: 'text/javascript' }));
+}
+
+/** A file that cannot be fetched, or a worker that the page's content security policy forbids, shows at once. */
+async function started<T>(url: string | URL | undefined, start: () => T | Promise<T>): Promise<T> {
   try {
-    return start();
+    return await start();
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const message = `${addressOf(url)} cannot be started (${reason}): ${kServeIt}.`;
@@ -164,7 +171,7 @@ function addressOf(url: string | URL | undefined): string {
 
 async function nodePort(url: string | URL | undefined, listener: Listener): Promise<Port> {
   const threads = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
-  const worker = started(url, () => new threads.Worker(new URL(url ?? './worker.js', import.meta.url)));
+  const worker = await started(url, () => new threads.Worker(new URL(url ?? './worker.js', import.meta.url)));
   worker.on('message', (answer: Answer) => listener.message(answer));
   worker.on('messageerror', (error) => listener.failed(error.message));
   worker.on('error', (error) => listener.failed(error instanceof Error ? error.message : String(error)));
