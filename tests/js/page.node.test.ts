@@ -4,7 +4,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { place } from './faults/client.js';
 import { weightAt } from './faults/content.js';
 import { safetensors } from './files/safetensors.js';
-import { launchChromium, patience, readRow, serveSite, typeIds, upload, visit } from './page/site.js';
+import {
+  eventually,
+  launchChromium,
+  patience,
+  readRow,
+  serveSite,
+  typeIds,
+  upload,
+  visit,
+} from './page/site.js';
 import type { Site, Visit } from './page/site.js';
 
 let site: Site;
@@ -64,14 +73,14 @@ test(
   'takes ids, and says what is wrong with a wrong one',
   async () => {
     await typeIds(page, '9 1706 9');
-    await expect.poll(() => rows().count(), { timeout: patience / 2 }).toBe(3);
+    await eventually(() => rows().count()).toBe(3);
     await typeIds(page, '9 8002');
     await page.getByText('id 8002 at position 1 is outside the vocabulary of 8002 rows').waitFor();
     await typeIds(page, '9 xyzzy');
     await page.getByText('“xyzzy”: neither an id nor a piece of this vocabulary.').waitFor();
     expect(await rows().count()).toBe(3); // the last good picture stays
     await typeIds(page, '9 1706');
-    await expect.poll(() => page.locator('#typed-problem').textContent()).toBe('');
+    await eventually(() => page.locator('#typed-problem').textContent()).toBe('');
   },
   patience,
 );
@@ -101,7 +110,7 @@ test(
     expect(await traffic.innerText()).toContain(`fetched ${(bytes / 1000).toFixed(1)} kB of a file of 65`);
     expect(share).toBeCloseTo(bytes / (table + 400_000), 2);
     await typeIds(page, '1999');
-    await expect.poll(() => rows().count()).toBe(1);
+    await eventually(() => rows().count()).toBe(1);
     const expected = [0, 1, 2].map((i) => weightAt(1999 * 64 + i).toPrecision(4));
     expect(await readRow(page, 0, 3)).toEqual(expected);
 
@@ -153,7 +162,7 @@ test(
       ]);
     await page.getByText('Text is taken apart by tokenizer.json').waitFor();
     await page.locator('#typed').fill('Unhappy cats purr');
-    await expect.poll(() => page.locator('.piece-text').allInnerTexts()).toEqual(vocabulary.slice(1));
+    await eventually(() => page.locator('.piece-text').allInnerTexts()).toEqual(vocabulary.slice(1));
     expect(await page.locator('.piece small').allInnerTexts()).toEqual(['1', '2', '3', '4', '5']);
     expect(await readRow(page, 1, 4)).toEqual([8, 9, 10, 11].map((i) => (i / 8).toPrecision(4)));
   },
@@ -184,8 +193,10 @@ test(
 test(
   'measures this browser in a worker',
   async () => {
+    await page.getByRole('button', { name: 'Universal Sentence Encoder' }).click();
+    await page.locator('#model h2', { hasText: 'Sentence pieces' }).waitFor();
     await page.getByRole('button', { name: 'Measure in this browser' }).click();
-    await expect.poll(() => page.locator('.figures tbody tr').count(), { timeout: patience }).toBe(5);
+    await eventually(() => page.locator('.figures tbody tr').count()).toBe(5);
     await page.getByRole('button', { name: 'Measure in this browser' }).waitFor();
     const cells = await page.locator('.figures td').allInnerTexts();
     expect(cells).toHaveLength(10);

@@ -3,7 +3,16 @@
 import type { Browser, Page } from 'playwright';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { gguf } from './files/gguf.js';
-import { launchChromium, patience, readRow, serveSite, typeIds, upload, visit } from './page/site.js';
+import {
+  eventually,
+  launchChromium,
+  patience,
+  readRow,
+  serveSite,
+  typeIds,
+  upload,
+  visit,
+} from './page/site.js';
 import type { Site, Visit } from './page/site.js';
 
 const kRows = 12;
@@ -68,7 +77,7 @@ test(
   'raw rows are those of the file, read with the keyboard',
   async () => {
     await typeIds(page, '3 1 7 11 0');
-    await expect.poll(shownIds).toEqual([3, 1, 7, 11, 0]);
+    await eventually(shownIds).toEqual([3, 1, 7, 11, 0]);
     expect(await readRow(page, 2, 4)).toEqual(
       row(7)
         .slice(0, 4)
@@ -77,7 +86,7 @@ test(
     await page.keyboard.press('End');
     await page.getByText(`row 2, dimension 31: ${row(7)[31]!.toPrecision(4)}`).waitFor();
     await page.keyboard.press('ArrowDown');
-    await expect.poll(() => page.locator('.row[aria-pressed=true] .row-id').innerText()).toBe('11');
+    await eventually(() => page.locator('.row[aria-pressed=true] .row-id').innerText()).toBe('11');
     expect(await page.evaluate(() => document.activeElement?.querySelector('.row-id')?.textContent)).toBe(
       '11',
     );
@@ -114,7 +123,7 @@ test(
     await choose('Positions', 'sinusoidal');
     await choose('Scale', '× √d');
     await page.getByRole('heading', { name: 'X = E[ids] × 5.657 + P[t]' }).waitFor();
-    await expect.poll(shownIds).toEqual([3, 1, 7]);
+    await eventually(shownIds).toEqual([3, 1, 7]);
     for (const [position, id] of [3, 1, 7].entries()) {
       const expected = firstLayerInput(id, position).slice(0, 6);
       const shown = await readRow(page, position, 6);
@@ -137,7 +146,7 @@ async function expectSimilarity(vectors: number[][]): Promise<void> {
       .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')!));
     return titles.map((title) => Number(title.split(': ')[1]).toFixed(2));
   };
-  await expect.poll(shown).toEqual(expected);
+  await eventually(shown).toEqual(expected);
 }
 
 test(
@@ -183,14 +192,27 @@ test(
     const best = others.sort((a, b) => cosine(row(3), row(b)) - cosine(row(3), row(a))).slice(0, 8);
     const near = page.getByRole('list', { name: 'Nearest to d' }).getByRole('listitem');
     const expected = best.map((id) => `${words[id]}\n${cosine(row(3), row(id)).toFixed(3)}`);
-    await expect.poll(async () => (await near.allInnerTexts()).map(joined)).toEqual(expected);
+    await eventually(async () => (await near.allInnerTexts()).map(joined)).toEqual(expected);
     await near.first().getByRole('button').press('Enter');
-    await expect.poll(shownIds).toEqual([3, 1, 7, best[0]!]);
+    await eventually(shownIds).toEqual([3, 1, 7, best[0]!]);
   },
   patience,
 );
 
 const joined = (text: string) => text.split(/\s+/).join('\n');
+
+test(
+  'a long text is not drawn to its end',
+  async () => {
+    await typeIds(page, Array.from({ length: 250 }, (_, i) => i % kRows).join(' '));
+    await page.getByText('… 50 more').waitFor();
+    expect(await page.locator('.matrix .row').count()).toBe(200);
+    await page.getByRole('heading', { name: '[250, 32]' }).waitFor();
+    await typeIds(page, '3 1 7');
+    await eventually(shownIds).toEqual([3, 1, 7]);
+  },
+  patience,
+);
 
 test(
   'an analogy is the nearest to a − b + c of the unit rows',
@@ -206,7 +228,7 @@ test(
     await form.getByLabel('plus that').fill('c');
     await form.getByLabel('plus that').press('Enter');
     const names = page.getByRole('list', { name: 'Answers' }).locator('.near-name');
-    await expect.poll(() => names.allInnerTexts()).toEqual(best.map((id) => words[id]));
+    await eventually(() => names.allInnerTexts()).toEqual(best.map((id) => words[id]));
     await form.getByLabel('this', { exact: true }).fill('zebra');
     await form.getByLabel('this', { exact: true }).press('Enter');
     await form.getByText('“zebra”: no piece of this vocabulary.').waitFor();
@@ -227,7 +249,7 @@ test(
       await page.getByLabel(label, { exact: true }).fill(word);
     }
     await page.getByRole('button', { name: '≈ ?' }).click();
-    await expect.poll(() => page.locator('.analogy .near-name').first().innerText()).toBe('queen');
+    await eventually(() => page.locator('.analogy .near-name').first().innerText()).toBe('queen');
   },
   patience,
 );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { build, preview } from 'vite';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { executables } from '../setup/browsers.js';
 
 /** Browsers start slowly on a busy machine. */
@@ -12,6 +12,8 @@ export const patience = 120_000;
 
 export interface Site {
   url: string;
+  /** Where its files lie. */
+  folder: string;
   stop(): Promise<void>;
 }
 
@@ -27,7 +29,7 @@ export async function serveSite(): Promise<Site> {
   };
   await build(config);
   const server = await preview({ ...config, preview: { port: 0, host: '127.0.0.1' } });
-  return { url: server.resolvedUrls!.local[0]!, stop: () => server.close() };
+  return { url: server.resolvedUrls!.local[0]!, folder: outDir, stop: () => server.close() };
 }
 
 export interface Visit {
@@ -79,3 +81,6 @@ export const upload = (name: string, content: Uint8Array | string) => ({
   mimeType: 'application/octet-stream',
   buffer: Buffer.from(content),
 });
+
+/** Looks until it is as expected, patiently. */
+export const eventually = <T>(look: () => T) => expect.poll(look, { timeout: patience / 2 });

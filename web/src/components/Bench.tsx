@@ -98,7 +98,7 @@ const FigureCell = ({ milliseconds, gigabytesPerSecond, ofMemory }: Figure) => (
   <td>
     <strong>{milliseconds.toFixed(milliseconds < 1 ? 3 : 2)} ms</strong>
     <small>
-      {gigabytesPerSecond.toFixed(1)} GB/s, {Math.round(ofMemory * 100)} %
+      {gigabytesPerSecond.toPrecision(gigabytesPerSecond < 1 ? 1 : 3)} GB/s, {Math.round(ofMemory * 100)} %
     </small>
   </td>
 );

@@ -8,6 +8,9 @@ import { Legend } from './Legend';
 import { MatrixRow } from './MatrixRow';
 import { StageControls } from './StageControls';
 
+/** A long text is not drawn to its end. */
+export const kMostShown = 200;
+
 /** The vectors as a heat map: a row per position, its id and piece beside it. Click or arrow keys choose the row. */
 export function MatrixView() {
   const shown = matrix.value;
@@ -16,7 +19,7 @@ export function MatrixView() {
   if (!shown) return null;
   const { ids, data, width } = shown;
   const move = (position: number) => {
-    selectedRow.value = Math.max(0, Math.min(ids.length - 1, position));
+    selectedRow.value = Math.max(0, Math.min(ids.length - 1, kMostShown - 1, position));
   };
   return (
     <Card
@@ -28,7 +31,7 @@ export function MatrixView() {
       <StageControls />
       {ids.length === 0 && <p class="hint">Type something and its vectors appear here.</p>}
       <ol class="matrix" onPointerLeave={() => setPointed('')}>
-        {ids.map((id, position) => (
+        {ids.slice(0, kMostShown).map((id, position) => (
           <MatrixRow
             key={position}
             id={id}
@@ -40,6 +43,7 @@ export function MatrixView() {
           />
         ))}
       </ol>
+      {ids.length > kMostShown && <p class="hint">Of the first {kMostShown} vectors.</p>}
       {ids.length > 0 && <Legend limit={limit} what={stage.value === 'rows' ? 'weight' : 'value'} />}
     </Card>
   );

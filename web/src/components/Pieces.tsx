@@ -1,5 +1,6 @@
 import { hasPieces, pieceOf } from '../input/pieces';
 import { matrix, selectedRow } from '../state';
+import { kMostShown } from './Matrix';
 
 /** Of what is shown: each id under its piece. A click chooses the row. */
 export function Pieces() {
@@ -7,7 +8,7 @@ export function Pieces() {
   if (!shown || shown.ids.length === 0 || !hasPieces()) return null;
   return (
     <ol class="pieces" aria-label="Pieces and their ids">
-      {shown.ids.map((id, position) => (
+      {shown.ids.slice(0, kMostShown).map((id, position) => (
         <li key={position}>
           <button
             aria-pressed={selectedRow.value === position}
@@ -19,6 +20,7 @@ export function Pieces() {
           </button>
         </li>
       ))}
+      {shown.ids.length > kMostShown && <li class="dims">… {shown.ids.length - kMostShown} more</li>}
     </ol>
   );
 }

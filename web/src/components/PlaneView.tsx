@@ -8,6 +8,9 @@ import { labelOf } from '../input/pieces';
 import { matrix, model, selectedRow } from '../state';
 import { Card } from './Card';
 
+/** With more names than this none can be read. */
+const kMostNames = 48;
+
 interface Point {
   x: number;
   y: number;
@@ -62,7 +65,7 @@ function drawPoints(points: Point[], selected: number, width: number): Element {
       (length * (value - from)) / (to - from);
   const [x, y] = [scale(domains.x, width), scale(domains.y, height)];
   const labels = placeLabels(
-    points.map((point) => ({ x: x(point.x), y: height - y(point.y), text: point.name })),
+    points.slice(0, kMostNames).map((point) => ({ x: x(point.x), y: height - y(point.y), text: point.name })),
     width,
   );
   return Plot.plot({
@@ -81,7 +84,7 @@ function drawPoints(points: Point[], selected: number, width: number): Element {
         r: 5,
         fill: (point: Point) => (point.position === selected ? 'var(--accent)' : 'var(--positive)'),
       }),
-      points.map((point, i) => {
+      points.slice(0, kMostNames).map((point, i) => {
         const { dx, dy, anchor } = labels[i]!;
         const ink = { fill: 'currentColor', stroke: 'var(--card)', strokeWidth: 4 };
         return Plot.text([point], { x: 'x', y: 'y', text: 'name', dx, dy, textAnchor: anchor, ...ink });
