@@ -37,11 +37,11 @@ struct Q5_K {
   static constexpr float value(const Block& block, size_t i) { return group_value<Q5_K>(block, i); }
 
   static constexpr int32_t kZero = 0;
-  static constexpr size_t kUnroll = 8;
+  static constexpr size_t kUnroll = 2;
   static void raw(const Block& block, size_t group, v128_t (&raw_i8x16)[2]) {
     for (size_t i = 0; i < 2; ++i) {
       const v128_t low = bits_of<4>(wasm_v128_load(block.low + group / 2 * 32 + 16 * i), group % 2 * 4);
-      const v128_t fifth = bits_moved<1, 4>(wasm_v128_load(block.high + 16 * i), group);
+      const v128_t fifth = wasm_i16x8_shl(bits_of<1>(wasm_v128_load(block.high + 16 * i), group), 4);
       raw_i8x16[i] = wasm_v128_or(low, fifth);
     }
   }

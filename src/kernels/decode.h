@@ -1,5 +1,5 @@
-// The two operations written once over a function that decodes a piece of a row to floats. The scalar table is
-// made of nothing else; the SIMD tables use it for formats that are too rare to deserve code of their own.
+// Rows decoded to floats, piece by piece. The scalar table is made of nothing else; the SIMD tables use it for formats
+// that are too rare to deserve code of their own.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,6 @@
 #include "kernels/kernels.h"
 
 namespace id2vec {
-
-// out[0 … count) = weights first … first + count of a row. Both numbers are multiples of the block size.
-using Decode = void (*)(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out);
 
 // A multiple of every block size. 1 KiB of floats: on the stack, in the first-level cache.
 constexpr uint32_t kPiece = 256;
@@ -37,12 +34,13 @@ template <class F>
   }
 }
 
-[[gnu::noinline]] inline void gather_with(Decode decode, const TableView& table, const uint32_t* ids,
-                                          size_t count, float* out) {
-  for (size_t i = 0; i < count; ++i) decode(table, ids[i], 0, table.cols, out + i * table.cols);
+inline void gather_decoded(const FormatKernels& format, const TableView& table, const uint32_t* ids,
+                           size_t count, float* out) {
+  for (size_t i = 0; i < count; ++i) format.decode(table, ids[i], 0, table.cols, out + i * table.cols);
 }
 
-inline size_t no_scratch(const TableView&, size_t, Precision) { return 0; }
-inline void no_preparation(const TableView&, const float*, size_t, Precision, uint8_t*) {}
+inline size_t no_scratch(const FormatKernels&, const TableView&, size_t, Precision) { return 0; }
+inline void no_preparation(const FormatKernels&, const TableView&, const float*, size_t, Precision,
+                           uint8_t*) {}
 
 }  // namespace id2vec

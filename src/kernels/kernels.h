@@ -51,17 +51,46 @@ struct Activations {
 // kHigh keeps activations in float or at 16 bits per group, kFast at 8 bits where that is faster.
 enum class Precision : uint8_t { kHigh, kFast };
 
+// out[0 … count) = weights first … first + count of a row. Both numbers are multiples of the block size.
+using Decode = void (*)(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out);
+
+// What an instruction set does with a format. Code that serves many formats is one function, told by its first
+// argument which of them it is about.
 struct FormatKernels {
+  using Gather = void (*)(const FormatKernels& format, const TableView& table, const uint32_t* ids,
+                          size_t count, float* out);
+  using ScratchBytes = size_t (*)(const FormatKernels& format, const TableView& table, size_t count,
+                                  Precision precision);
+  using Prepare = void (*)(const FormatKernels& format, const TableView& table, const float* hidden,
+                           size_t count, Precision precision, uint8_t* scratch);
+  using Dot = void (*)(const FormatKernels& format, const TableView& table, const RowSet& rows,
+                       const Activations& activations, Precision precision, float* out, size_t stride);
+
+  Gather gather_with = nullptr;
+  ScratchBytes scratch_bytes_with = nullptr;
+  Prepare prepare_with = nullptr;
+  Dot dot_with = nullptr;
+  Decode decode = nullptr;        // where rows are decoded to floats first
+  const void* details = nullptr;  // private to the kernels of one instruction set
+
   // out[i·d … ] = dequantized row ids[i], for i < count. Bit-exact with the format's value().
-  void (*gather)(const TableView& table, const uint32_t* ids, size_t count, float* out) = nullptr;
+  void gather(const TableView& table, const uint32_t* ids, size_t count, float* out) const {
+    gather_with(*this, table, ids, count, out);
+  }
   // Bytes of scratch that prepare() fills for `count` vectors; 0 where none is needed.
-  size_t (*scratch_bytes)(const TableView& table, size_t count, Precision precision) = nullptr;
+  size_t scratch_bytes(const TableView& table, size_t count, Precision precision) const {
+    return scratch_bytes_with(*this, table, count, precision);
+  }
   // scratch: 64-byte aligned.
-  void (*prepare)(const TableView& table, const float* hidden, size_t count, Precision precision,
-                  uint8_t* scratch) = nullptr;
+  void prepare(const TableView& table, const float* hidden, size_t count, Precision precision,
+               uint8_t* scratch) const {
+    prepare_with(*this, table, hidden, count, precision, scratch);
+  }
   // out[n·stride + i] = ⟨hidden n, row rows[i]⟩ for n < activations.count, i < rows.count.
-  void (*dot)(const TableView& table, const RowSet& rows, const Activations& activations, Precision precision,
-              float* out, size_t stride) = nullptr;
+  void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision precision,
+           float* out, size_t stride) const {
+    dot_with(*this, table, rows, activations, precision, out, stride);
+  }
 };
 
 struct KernelTable {

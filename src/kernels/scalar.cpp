@@ -24,32 +24,21 @@ void dot_row(Decode decode, const TableView& table, uint64_t row, const float* h
   }
 }
 
-[[gnu::noinline]] void dot_with(Decode decode, const TableView& table, const RowSet& rows,
-                                const Activations& activations, float* out, size_t stride) {
+void dot(const FormatKernels& format, const TableView& table, const RowSet& rows,
+         const Activations& activations, Precision, float* out, size_t stride) {
   for (size_t n = 0; n < activations.count; n += kVectors) {
     const size_t count = std::min(kVectors, activations.count - n);
     for (size_t i = 0; i < rows.count; ++i) {
       double sums[kVectors];
-      dot_row(decode, table, rows[i], activations.hidden + n * table.cols, count, sums);
+      dot_row(format.decode, table, rows[i], activations.hidden + n * table.cols, count, sums);
       for (size_t j = 0; j < count; ++j) out[(n + j) * stride + i] = float(sums[j]);
     }
   }
 }
 
-template <class F>
-struct Kernels {
-  static void gather(const TableView& table, const uint32_t* ids, size_t count, float* out) {
-    gather_with(decode_values<F>, table, ids, count, out);
-  }
-  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
-                  float* out, size_t stride) {
-    dot_with(decode_values<F>, table, rows, activations, out, stride);
-  }
-};
-
 template <class... F>
 constexpr std::array<FormatKernels, sizeof...(F)> kernels_of(FormatList<F...>) {
-  return {FormatKernels{Kernels<F>::gather, no_scratch, no_preparation, Kernels<F>::dot}...};
+  return {FormatKernels{gather_decoded, no_scratch, no_preparation, dot, decode_values<F>}...};
 }
 
 constexpr auto kFormats = kernels_of(Formats{});

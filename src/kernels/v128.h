@@ -13,75 +13,92 @@
 #pragma once
 
 #include "formats/formats.h"
-#include "kernels/v128_dot.h"
 #include "kernels/v128_float.h"
 #include "kernels/v128_gather.h"
 #include "kernels/v128_planar.h"
+#include "kernels/v128_single.h"
+#include "kernels/v128_tiles.h"
 
 namespace id2vec::v128 {
 
-template <class Isa, class F>
-struct Kernels {
-  static void gather(const TableView& table, const uint32_t* ids, size_t count, float* out) {
-    gather_with(decode_values<F>, table, ids, count, out);
-  }
-  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
-                  float* out, size_t stride) {
-    dot_decoded<Isa>(decode_values<F>, table, rows, activations, out, stride);
-  }
-  static constexpr FormatKernels kKernels{gather, no_scratch, no_preparation, dot};
-};
-
+// Formats that become floats first.
+template <class Isa>
+constexpr FloatCode kDecodedCode{dot_one_decoded<Isa>, dot_quads_decoded<Isa>};
+// F16 is decoded once for all vectors.
+template <class F>
+constexpr bool kCostlyToLoad = std::is_same_v<F, F16>;
 template <class Isa, FloatFormat F>
-struct Kernels<Isa, F> {
-  static constexpr FormatKernels kKernels{gather_unpacked<F>, no_scratch, no_preparation, dot_floats<Isa, F>};
-};
+constexpr FloatCode kFloatCode{dot_one_float<Isa, F>,
+                               kCostlyToLoad<F> ? dot_quads_decoded<Isa> : dot_quads_float<Isa, F>};
+
+template <class Isa, class F>
+constexpr FormatKernels kKernels{gather_touching, no_scratch,       no_preparation,
+                                 dot_floats<Isa>, decode_values<F>, &kDecodedCode<Isa>};
 
 template <class Isa, PlanarFormat F>
-struct Kernels<Isa, F> {
-  static void gather(const TableView& table, const uint32_t* ids, size_t count, float* out) {
-    gather_with(decode_planar<F>, table, ids, count, out);
-  }
-  static void dot(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
-                  float* out, size_t stride) {
-    dot_decoded<Isa>(decode_planar<F>, table, rows, activations, out, stride);
-  }
-  static constexpr FormatKernels kKernels{gather, no_scratch, no_preparation, dot};
-};
+constexpr FormatKernels kKernels<Isa, F>{gather_touching, no_scratch,       no_preparation,
+                                         dot_floats<Isa>, decode_planar<F>, &kDecodedCode<Isa>};
+
+template <class Isa, FloatFormat F>
+constexpr FormatKernels kKernels<Isa, F>{kCostlyToLoad<F> ? gather_touching : gather_floats<F>,
+                                         no_scratch,
+                                         no_preparation,
+                                         dot_floats<Isa>,
+                                         kCostlyToLoad<F> ? decode_floats<F> : nullptr,
+                                         &kFloatCode<Isa, F>};
 
 template <class Isa, PackedFormat F>
-struct Kernels<Isa, F> {
-  // Calls body(Encoding) with the encoding of activations that a precision means for this format.
-  template <class Body>
-  static auto with_encoding(Precision precision, Body&& body) {
-    if constexpr (Isa::kDotI7 && kSixBits<F>) {
-      if (precision == Precision::kFast) return body(Int8{});
-    }
-    return body(Int16{});
+constexpr DotOne one_of() {
+  if constexpr (kRare<F>) {
+    return dot_one_unpacked<Isa>;
+  } else {
+    return dot_one<Isa, F>;
   }
-  static size_t scratch_bytes(const TableView& table, size_t count, Precision precision) {
-    return with_encoding(precision, [&]<class Encoding>(Encoding) {
-      return v128::scratch_bytes<ShapeOf<F, Encoding>>(table.cols, count);
-    });
+}
+
+template <class Isa, PackedFormat F>
+constexpr Packing kPacking{
+    load_stretch<F>, one_of<Isa, F>(),
+    F::kGroupSize,   F::kZero,
+    kSigned<F>,      {method_of<Isa, F>(Precision::kHigh), method_of<Isa, F>(Precision::kFast)}};
+
+inline size_t packed_scratch_bytes(const FormatKernels& format, const TableView& table, size_t count,
+                                   Precision precision) {
+  return packing_of(format).layout(table.cols, count, precision).bytes();
+}
+
+inline void prepare_packed(const FormatKernels& format, const TableView& table, const float* hidden,
+                           size_t count, Precision precision, uint8_t* scratch) {
+  const Packing& packing = packing_of(format);
+  prepare_all(packing.layout(table.cols, count, precision), table.cols, packing.group_size, hidden, scratch);
+}
+
+template <class Isa>
+void dot_packed(const FormatKernels& format, const TableView& table, const RowSet& rows,
+                const Activations& activations, Precision precision, float* out, size_t stride) {
+  const Packing& packing = packing_of(format);
+  const Method& method = packing.method(precision);
+  const ActivationLayout layout = packing.layout(table.cols, activations.count, precision);
+  for (size_t n = 0; n < layout.in_quads; n += 2 * kQuad) {
+    const size_t vectors = std::min(layout.in_quads - n, 2 * kQuad);
+    const uint8_t* tiles = activations.scratch + n / kQuad * layout.quad.bytes();
+    const bool one = vectors <= kQuad;
+    const TileJob job{packing, layout.quad, tiles, one ? 1u : 2u,
+                      one ? method.add_one_quad : method.add_two_quads};
+    dot_quads<Isa>(job, table, rows, vectors, out + n * stride, stride);
   }
-  static void prepare(const TableView& table, const float* hidden, size_t count, Precision precision,
-                      uint8_t* scratch) {
-    with_encoding(precision, [&]<class Encoding>(Encoding) {
-      v128::prepare<ShapeOf<F, Encoding>>(table.cols, hidden, count, scratch);
-    });
-  }
-  static void dot(const TableView& table, const RowSet& rows, const Activations& activations,
-                  Precision precision, float* out, size_t stride) {
-    with_encoding(precision, [&]<class Encoding>(Encoding) {
-      dot_rows<Isa, F, ShapeOf<F, Encoding>>(table, rows, activations, out, stride);
-    });
-  }
-  static constexpr FormatKernels kKernels{gather_unpacked<F>, scratch_bytes, prepare, dot};
-};
+  if (!layout.has_single) return;
+  packing.dot_one(packing, table, rows, layout.single, activations.scratch + layout.single_at(),
+                  out + layout.in_quads * stride);
+}
+
+template <class Isa, PackedFormat F>
+constexpr FormatKernels kKernels<Isa, F>{gather_touching, packed_scratch_bytes, prepare_packed,
+                                         dot_packed<Isa>, decode_packed<F>,     &kPacking<Isa, F>};
 
 template <class Isa, class... F>
 constexpr std::array<FormatKernels, sizeof...(F)> kernels_of(FormatList<F...>) {
-  return {Kernels<Isa, F>::kKernels...};
+  return {kKernels<Isa, F>...};
 }
 
 }  // namespace id2vec::v128

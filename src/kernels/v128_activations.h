@@ -1,93 +1,132 @@
 // Hidden vectors as integers. Each group of 16 or 32 values, as many as weights share a scale, is quantized on its
-// own: h[i] ≈ t · a[i] with t = max |h| / kMax, and a[i] rounded to nearest, ties to even. Then, for weights
+// own: h[i] ≈ t · a[i] with t = max |h| / max_of(encoding), and a[i] rounded to nearest, ties to even. Then, for weights
 // w[i] = s · (raw[i] − zero) + o,
 //
 //   ⟨group of w, group of h⟩ ≈ (s·t) · Σ raw·a + (o − s·zero) · (t·Σ a)
 //
-// Σ raw·a is exact in 32-bit integers; `sums` holds t·Σ a. |error| ≤ max |h| / (2·kMax) · Σ |w| of the group.
+// Σ raw·a is exact in 32-bit integers; `sums` holds t·Σ a. |error| ≤ max |h| / (2·max_of(encoding)) · Σ |w| of the group.
 //
-// Vectors come in tiles of four, which share the decoding of a row, and single. A tile of T vectors in memory, every
-// part 16-byte aligned:  float scales[groups][T], float sums[groups][T], a[groups][T][group size].
+// A vector goes alone, or four go together as a quad: then words of four bytes of its vectors take turns, so that a
+// lane of 32 bits belongs to a vector. A tile of T vectors (T = 1 or 4) in memory, every part 16-byte aligned:
+//
+//   float scales[groups][T], float sums[groups][T], a[groups][words of a group][T]
 #pragma once
+
+#include <algorithm>
 
 #include "kernels/kernels.h"
 #include "kernels/v128_packed.h"
 
 namespace id2vec::v128 {
 
-constexpr size_t kTile = 4;
+constexpr size_t kQuad = 4;
+
+enum class Encoding : uint8_t {
+  kInt16,         // a[i] at 16 bits, in order
+  kInt16EvenOdd,  // the same, of 16 the eight at even places first
+  kInt8,          // a[i] at 8 bits
+  kTwoInt8,       // a[i] = low[i] + 256 · high[i]: the group's low bytes, then its high ones, all signed
+};
+
+// |low| and |high| stay in the range of a signed byte up to 127 · 256 + 127.
+constexpr int32_t max_of(Encoding encoding) {
+  return encoding == Encoding::kInt8 ? 127 : encoding == Encoding::kTwoInt8 ? 32639 : 32767;
+}
+constexpr size_t bytes_of(Encoding encoding) { return encoding == Encoding::kInt8 ? 1 : 2; }
 
 inline size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
-// Vectors from `first` on that go together: a tile of four, one of which may be missing or even two, or one alone.
-inline size_t tile_size(size_t first, size_t count) { return count - first == 1 ? 1 : kTile; }
+// How a tile of vectors is laid out.
+struct TileLayout {
+  size_t vectors;      // 1 or 4
+  size_t groups;
+  size_t group_bytes;  // of one vector
+  Encoding encoding;
+
+  size_t sums_at() const { return padded(groups * vectors * sizeof(float)); }
+  size_t quants_at() const { return 2 * sums_at(); }
+  size_t bytes() const { return quants_at() + groups * vectors * group_bytes; }
+};
+
+// A tile from some group on.
+struct TileView {
+  const float* scales;
+  const float* sums;
+  const uint8_t* a;
+
+  TileView(const TileLayout& layout, const uint8_t* tile, size_t first_group = 0)
+      : scales(reinterpret_cast<const float*>(tile) + first_group * layout.vectors),
+        sums(reinterpret_cast<const float*>(tile + layout.sums_at()) + first_group * layout.vectors),
+        a(tile + layout.quants_at() + first_group * layout.vectors * layout.group_bytes) {}
+};
+
+// How the vectors of a call are laid out: quads first; what is left over is a quad too, some of whose vectors are
+// missing, unless it is one vector.
+struct ActivationLayout {
+  size_t in_quads;  // vectors; the one that may be left is single
+  bool has_single;
+  TileLayout quad, single;
+
+  ActivationLayout(size_t count, uint32_t cols, size_t group_size, Encoding of_quad, Encoding of_single)
+      : in_quads(count % kQuad == 1 ? count - 1 : count),
+        has_single(in_quads < count),
+        quad{kQuad, cols / group_size, group_size * bytes_of(of_quad), of_quad},
+        single{1, cols / group_size, group_size * bytes_of(of_single), of_single} {}
+
+  size_t n_quads() const { return (in_quads + kQuad - 1) / kQuad; }
+  size_t single_at() const { return n_quads() * quad.bytes(); }
+  size_t bytes() const { return single_at() + (has_single ? single.bytes() : 0); }
+};
 
 // Four values as integers. (A NaN becomes 0 here, and reaches the result through its scale.)
 inline v128_t quantize_i32x4(const float* from, v128_t inverse) {
   return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_v128_load(from), inverse)));
 }
 
-// 16 values as two vectors of 16-bit numbers, the first eight and the last eight, added up in `sum`.
-inline void quantize_i16x8(const float* from, v128_t inverse, v128_t& first, v128_t& last,
-                           v128_t& sum_i32x4) {
+// Eight values at 16 bits, added up in `sum`.
+inline v128_t quantize_i16x8(const float* from, v128_t inverse, v128_t& sum_i32x4) {
   const v128_t a = quantize_i32x4(from, inverse), b = quantize_i32x4(from + 4, inverse);
-  const v128_t c = quantize_i32x4(from + 8, inverse), d = quantize_i32x4(from + 12, inverse);
-  sum_i32x4 = wasm_i32x4_add(sum_i32x4, wasm_i32x4_add(wasm_i32x4_add(a, b), wasm_i32x4_add(c, d)));
-  first = wasm_i16x8_narrow_i32x4(a, b);
-  last = wasm_i16x8_narrow_i32x4(c, d);
+  sum_i32x4 = wasm_i32x4_add(sum_i32x4, wasm_i32x4_add(a, b));
+  return wasm_i16x8_narrow_i32x4(a, b);
 }
 
-// a[i] at 16 bits, in the order of the widened weights.
-struct Int16 {
-  static constexpr int32_t kMax = 32767;
-  static constexpr size_t kBytes = 2;
+// The four words of a vector, `stride` words apart.
+inline void store_words(v128_t words, size_t stride, uint32_t* to) {
+  wasm_v128_store32_lane(to, words, 0);
+  wasm_v128_store32_lane(to + stride, words, 1);
+  wasm_v128_store32_lane(to + 2 * stride, words, 2);
+  wasm_v128_store32_lane(to + 3 * stride, words, 3);
+}
 
-  template <Order order>
-  static void store(v128_t first, v128_t last, uint8_t* to) {
-    if constexpr (order == Order::kEvenOdd) {
+// Values i … i + 15 of a group, the first eight and the last eight at 16 bits; `to` is where the group begins.
+inline void store_encoded(v128_t first, v128_t last, size_t i, const TileLayout& layout, uint32_t* to) {
+  const size_t stride = layout.vectors;
+  switch (layout.encoding) {
+    case Encoding::kInt8:
+      store_words(wasm_i8x16_narrow_i16x8(first, last), stride, to + i / 4 * stride);
+      return;
+    case Encoding::kTwoInt8: {
+      const v128_t half = wasm_i16x8_splat(128);
+      const v128_t first_high = wasm_i16x8_shr(wasm_i16x8_add(first, half), 8);
+      const v128_t last_high = wasm_i16x8_shr(wasm_i16x8_add(last, half), 8);
+      const v128_t first_low = wasm_i16x8_sub(first, wasm_i16x8_shl(first_high, 8));
+      const v128_t last_low = wasm_i16x8_sub(last, wasm_i16x8_shl(last_high, 8));
+      store_words(wasm_i8x16_narrow_i16x8(first_low, last_low), stride, to + i / 4 * stride);
+      to += layout.group_bytes / 8 * stride;
+      store_words(wasm_i8x16_narrow_i16x8(first_high, last_high), stride, to + i / 4 * stride);
+      return;
+    }
+    case Encoding::kInt16EvenOdd: {
       const v128_t even = wasm_i16x8_shuffle(first, last, 0, 2, 4, 6, 8, 10, 12, 14);
       last = wasm_i16x8_shuffle(first, last, 1, 3, 5, 7, 9, 11, 13, 15);
       first = even;
+      break;
     }
-    wasm_v128_store(to, first);
-    wasm_v128_store(to + 16, last);
+    case Encoding::kInt16: break;
   }
-};
-
-// a[i] at 8 bits, in the order of the raw weights.
-struct Int8 {
-  static constexpr int32_t kMax = 127;
-  static constexpr size_t kBytes = 1;
-
-  template <Order>
-  static void store(v128_t first, v128_t last, uint8_t* to) {
-    wasm_v128_store(to, wasm_i8x16_narrow_i16x8(first, last));
-  }
-};
-
-// All that activations have to know about a format. What is the same for two formats is compiled once for both.
-template <size_t group_size, Order order, class E>
-struct Shape {
-  using Encoding = E;
-  static constexpr size_t kGroupSize = group_size;
-  static constexpr size_t kVectors = group_size / 16;
-  static constexpr Order kOrder = order;
-  static constexpr size_t kGroupBytes = group_size * E::kBytes;
-};
-template <class F, class Encoding>
-using ShapeOf = Shape<F::kGroupSize, kOrder<F>, Encoding>;
-
-// Where the parts of a tile of T vectors lie.
-template <class S>
-struct TileLayout {
-  size_t groups;
-  size_t vectors;  // T
-
-  TileLayout(uint32_t cols, size_t vectors) : groups(cols / S::kGroupSize), vectors(vectors) {}
-  size_t sums_at() const { return padded(groups * vectors * sizeof(float)); }
-  size_t quants_at() const { return 2 * sums_at(); }
-  size_t bytes() const { return quants_at() + groups * vectors * S::kGroupBytes; }
-};
+  store_words(first, stride, to + i / 2 * stride);
+  store_words(last, stride, to + (i / 2 + 4) * stride);
+}
 
 inline float max_magnitude(const float* group, size_t size) {
   v128_t greatest = wasm_f32x4_splat(0);
@@ -105,60 +144,44 @@ inline int32_t sum_of_i32x4(v128_t v) {
 }
 
 // One group of one vector.
-template <class S>
-void quantize_group(const float* from, float& scale, float& sum, uint8_t* to) {
-  using Encoding = typename S::Encoding;
-  const float greatest = max_magnitude(from, S::kGroupSize);
-  scale = greatest / Encoding::kMax;
+inline void quantize_group(const float* from, size_t size, const TileLayout& layout, float& scale, float& sum,
+                           uint32_t* to) {
+  const float greatest = max_magnitude(from, size), max = float(max_of(layout.encoding));
+  scale = greatest / max;
   // An infinity makes the scale infinite and the result NaN, as the exact product may be.
-  const v128_t inverse = wasm_f32x4_splat(greatest > 0 ? Encoding::kMax / greatest : 0.0f);
+  const v128_t inverse = wasm_f32x4_splat(greatest > 0 ? max / greatest : 0.0f);
   v128_t sum_i32x4 = wasm_i32x4_splat(0);
-  for (size_t i = 0; i < S::kGroupSize; i += 16) {
-    v128_t first, last;
-    quantize_i16x8(from + i, inverse, first, last, sum_i32x4);
-    Encoding::template store<S::kOrder>(first, last, to + i * Encoding::kBytes);
+  for (size_t i = 0; i < size; i += 16) {
+    const v128_t first = quantize_i16x8(from + i, inverse, sum_i32x4);
+    const v128_t last = quantize_i16x8(from + i + 8, inverse, sum_i32x4);
+    store_encoded(first, last, i, layout, to);
   }
   sum = scale * float(sum_of_i32x4(sum_i32x4));
 }
 
 // Vector `lane` of a tile.
-template <class S>
-void prepare_vector(const float* hidden, const TileLayout<S>& layout, size_t lane, uint8_t* tile) {
-  float* scales = reinterpret_cast<float*>(tile);
-  float* sums = reinterpret_cast<float*>(tile + layout.sums_at());
+[[clang::minsize, gnu::noinline]] inline void prepare_vector(const float* hidden, size_t group_size,
+                                                             const TileLayout& layout, size_t lane,
+                                                             uint8_t* tile) {
+  float* scales = reinterpret_cast<float*>(tile) + lane;
+  float* sums = reinterpret_cast<float*>(tile + layout.sums_at()) + lane;
+  uint32_t* a = reinterpret_cast<uint32_t*>(tile + layout.quants_at()) + lane;
   for (size_t group = 0; group < layout.groups; ++group) {
-    const size_t at = group * layout.vectors + lane;
-    quantize_group<S>(hidden + group * S::kGroupSize, scales[at], sums[at],
-                      tile + layout.quants_at() + at * S::kGroupBytes);
+    quantize_group(hidden + group * group_size, group_size, layout, scales[group * layout.vectors],
+                   sums[group * layout.vectors], a + group * layout.vectors * layout.group_bytes / 4);
   }
 }
 
-// Where tile follows tile: body(layout, first vector, address) for each.
-template <class S, class Address, class Body>
-void for_each_tile(uint32_t cols, size_t count, Address* scratch, Body&& body) {
-  for (size_t first = 0; first < count;) {
-    const TileLayout<S> layout(cols, tile_size(first, count));
-    body(layout, first, scratch);
-    scratch += layout.bytes();
-    first += layout.vectors;
+inline void prepare_all(const ActivationLayout& layout, uint32_t cols, size_t group_size, const float* hidden,
+                        uint8_t* scratch) {
+  for (size_t i = 0; i < kQuad * layout.n_quads(); ++i) {
+    // A vector that is missing is computed as its neighbour and thrown away.
+    const size_t vector = std::min(i, layout.in_quads - 1);
+    prepare_vector(hidden + vector * cols, group_size, layout.quad, i % kQuad,
+                   scratch + i / kQuad * layout.quad.bytes());
   }
-}
-
-template <class S>
-[[gnu::noinline]] size_t scratch_bytes(uint32_t cols, size_t count) {
-  const size_t rest = count % kTile == 0 ? 0 : TileLayout<S>(cols, tile_size(0, count % kTile)).bytes();
-  return count / kTile * TileLayout<S>(cols, kTile).bytes() + rest;
-}
-
-template <class S>
-[[gnu::noinline]] void prepare(uint32_t cols, const float* hidden, size_t count, uint8_t* scratch) {
-  for_each_tile<S>(cols, count, scratch, [&](const TileLayout<S>& layout, size_t first, uint8_t* tile) {
-    for (size_t lane = 0; lane < layout.vectors; ++lane) {
-      // A vector that is missing is computed as its neighbour and thrown away.
-      const size_t vector = first + lane < count ? first + lane : count - 1;
-      prepare_vector<S>(hidden + vector * cols, layout, lane, tile);
-    }
-  });
+  if (!layout.has_single) return;
+  prepare_vector(hidden + layout.in_quads * cols, group_size, layout.single, 0, scratch + layout.single_at());
 }
 
 }  // namespace id2vec::v128

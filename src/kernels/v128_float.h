@@ -1,6 +1,6 @@
-// Dot products of formats whose weights become floats: fused multiply-add, four rows times one vector or two rows
-// times four. A FloatFormat brings `load8(blocks, w)`, eight weights from there on as two f32x4; every other format is decoded
-// to floats piece by piece first.
+// Dot products of weights that become floats: fused multiply-add, four rows times one vector or two rows times four.
+// A FloatFormat brings `load8(blocks, w)`, eight weights from there on as two f32x4, and meets vectors straight from the
+// table. All else is decoded to floats first, piece by piece; what follows is compiled once.
 #pragma once
 
 #include <algorithm>
@@ -45,75 +45,158 @@ void add_products(const typename F::Block* const (&rows)[kRows], const float* hi
   }
 }
 
-// The same for a whole row of table, of a FloatFormat …
-template <class Isa, FloatFormat F, size_t kRows, size_t kVectors>
-void dot_whole_rows(const TableView& table, const uint64_t (&rows)[kRows], const float* hidden,
-                    v128_t (&sums)[kRows][kVectors]) {
-  const typename F::Block* blocks[kRows];
-  for (size_t r = 0; r < kRows; ++r) blocks[r] = row_blocks<F>(table, rows[r]);
-  add_products<Isa, F>(blocks, hidden, table.cols, table.cols, sums);
-}
-
-// … and of any other.
-template <class Isa, size_t kRows, size_t kVectors>
-void dot_decoded_rows(Decode decode, const TableView& table, const uint64_t (&rows)[kRows],
-                      const float* hidden, v128_t (&sums)[kRows][kVectors]) {
-  F32::Block weights[kRows][kPiece];
-  const F32::Block* blocks[kRows];
-  for (size_t r = 0; r < kRows; ++r) blocks[r] = weights[r];
-  for (uint32_t first = 0; first < table.cols; first += kPiece) {
-    const uint32_t length = std::min(kPiece, table.cols - first);
-    for (size_t r = 0; r < kRows; ++r) decode(table, rows[r], first, length, &weights[r][0].value);
-    add_products<Isa, F32>(blocks, hidden + first, table.cols, length, sums);
+// All rows times one vector; dot(four rows, sums) is the product of four.
+template <class Dot>
+ID2VEC_INLINE inline void for_each_four(const RowSet& rows, float* out, Dot&& dot) {
+  const Quarters quarters{rows.count};
+  for (size_t i = 0; i < quarters.length; ++i) {
+    uint64_t four[4];
+    for (size_t r = 0; r < 4; ++r) four[r] = rows[quarters.row(i, r)];
+    v128_t sums[4][1] = {};
+    dot(four, sums);
+    quarters.store(sums_of_f32x4(sums[0][0], sums[1][0], sums[2][0], sums[3][0]), i, out);
   }
 }
 
-// dot(rows, hidden, sums) for all rows: by fours with one vector, by twos with four.
-template <class Dot>
-void for_each_float_tile(const TableView& table, const RowSet& rows, const Activations& activations,
-                         float* out, size_t stride, Dot&& dot) {
+using DotOneFloat = void (*)(const FormatKernels& format, const TableView& table, const RowSet& rows,
+                             const float* hidden, float* out);
+
+template <class Isa, FloatFormat F>
+void dot_one_float(const FormatKernels&, const TableView& table, const RowSet& rows, const float* hidden,
+                   float* out) {
+  for_each_four(rows, out, [&](const uint64_t(&four)[4], v128_t(&sums)[4][1]) ID2VEC_INLINE {
+    const typename F::Block* blocks[4];
+    for (size_t r = 0; r < 4; ++r) blocks[r] = row_blocks<F>(table, four[r]);
+    add_products<Isa, F>(blocks, hidden, table.cols, table.cols, sums);
+  });
+}
+
+// Pieces of some rows as floats.
+template <size_t kRows>
+struct Piece {
+  F32::Block weights[kRows][kPiece];
+  const F32::Block* rows[kRows];
+
+  void decode(Decode decode, const TableView& table, const uint64_t (&of)[kRows], uint32_t first,
+              uint32_t length) {
+    for (size_t r = 0; r < kRows; ++r) {
+      decode(table, of[r], first, length, &weights[r][0].value);
+      rows[r] = weights[r];
+    }
+  }
+};
+
+template <class Isa>
+void dot_one_decoded(const FormatKernels& format, const TableView& table, const RowSet& rows,
+                     const float* hidden, float* out) {
+  Piece<4> piece;
+  for_each_four(rows, out, [&](const uint64_t(&four)[4], v128_t(&sums)[4][1]) ID2VEC_INLINE {
+    for (uint32_t first = 0; first < table.cols; first += kPiece) {
+      const uint32_t length = std::min(kPiece, table.cols - first);
+      piece.decode(format.decode, table, four, first, length);
+      add_products<Isa, F32>(piece.rows, hidden + first, table.cols, length, sums);
+    }
+  });
+}
+
+// All rows times some quads of vectors, two rows and one quad at a time.
+using DotQuadsFloat = void (*)(const FormatKernels& format, const TableView& table, const RowSet& rows,
+                               const float* hidden, size_t n_quads, float* out, size_t stride);
+
+template <class Isa, FloatFormat F>
+void dot_quads_float(const FormatKernels&, const TableView& table, const RowSet& rows, const float* hidden,
+                     size_t n_quads, float* out, size_t stride) {
   const Quarters quarters{rows.count};
-  size_t n = 0;
-  for (; n + 4 <= activations.count; n += 4) {
-    for (size_t i = 0; i < quarters.length; ++i) {
-      for (size_t half = 0; half < 4; half += 2) {
-        const uint64_t pair[2] = {rows[quarters.row(i, half)], rows[quarters.row(i, half + 1)]};
-        v128_t sums[2][4] = {};
-        dot(pair, activations.hidden + n * table.cols, sums);
+  for (size_t n = 0; n < 4 * n_quads; n += 4) {
+    for (size_t i = 0; i < 2 * quarters.length; ++i) {
+      const size_t half = i % 2 * 2;
+      const typename F::Block* pair[2];
+      for (size_t r = 0; r < 2; ++r) pair[r] = row_blocks<F>(table, rows[quarters.row(i / 2, half + r)]);
+      v128_t sums[2][4] = {};
+      add_products<Isa, F>(pair, hidden + n * table.cols, table.cols, table.cols, sums);
+      for (size_t r = 0; r < 2; ++r) {
+        quarters.store_row(sums_of_f32x4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]), i / 2, half + r, 4,
+                           out + n * stride, stride);
+      }
+    }
+  }
+}
+
+// Two rows times up to kFloatQuads quads of vectors, which share the decoding.
+constexpr size_t kFloatQuads = 4;
+template <class Isa>
+void dot_two(const FormatKernels& format, const TableView& table, const uint64_t (&rows)[2],
+             const float* hidden, size_t n_quads, v128_t (&sums)[kFloatQuads][2][4]) {
+  Piece<2> piece;
+  for (uint32_t first = 0; first < table.cols; first += kPiece) {
+    const uint32_t length = std::min(kPiece, table.cols - first);
+    piece.decode(format.decode, table, rows, first, length);
+    for (size_t q = 0; q < n_quads; ++q) {
+      v128_t quad[2][4];  // in registers
+      unrolled<8>([&]<size_t i>() ID2VEC_INLINE { quad[i / 4][i % 4] = sums[q][i / 4][i % 4]; });
+      add_products<Isa, F32>(piece.rows, hidden + 4 * q * table.cols + first, table.cols, length, quad);
+      unrolled<8>([&]<size_t i>() ID2VEC_INLINE { sums[q][i / 4][i % 4] = quad[i / 4][i % 4]; });
+    }
+  }
+}
+
+template <class Isa>
+void dot_quads_decoded(const FormatKernels& format, const TableView& table, const RowSet& rows,
+                       const float* hidden, size_t n_quads, float* out, size_t stride) {
+  const Quarters quarters{rows.count};
+  for (size_t i = 0; i < quarters.length; ++i) {
+    for (size_t half = 0; half < 4; half += 2) {
+      const uint64_t pair[2] = {rows[quarters.row(i, half)], rows[quarters.row(i, half + 1)]};
+      v128_t sums[kFloatQuads][2][4] = {};
+      dot_two<Isa>(format, table, pair, hidden, n_quads, sums);
+      for (size_t q = 0; q < n_quads; ++q) {
         for (size_t r = 0; r < 2; ++r) {
-          quarters.store_row(sums_of_f32x4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]), i, half + r, 4,
-                             out + n * stride, stride);
+          const v128_t(&row)[4] = sums[q][r];
+          quarters.store_row(sums_of_f32x4(row[0], row[1], row[2], row[3]), i, half + r, 4,
+                             out + 4 * q * stride, stride);
         }
       }
     }
   }
+}
+
+// What a FormatKernels' `details` are for these formats.
+struct FloatCode {
+  DotOneFloat dot_one;
+  DotQuadsFloat dot_quads;
+};
+
+template <class Isa>
+void dot_floats(const FormatKernels& format, const TableView& table, const RowSet& rows,
+                const Activations& activations, Precision, float* out, size_t stride) {
+  const auto& [dot_one, dot_quads] = *static_cast<const FloatCode*>(format.details);
+  size_t n = 0;
+  for (size_t quads; (quads = std::min((activations.count - n) / 4, kFloatQuads)) > 0; n += 4 * quads) {
+    dot_quads(format, table, rows, activations.hidden + n * table.cols, quads, out + n * stride, stride);
+  }
   for (; n < activations.count; ++n) {
-    for (size_t i = 0; i < quarters.length; ++i) {
-      uint64_t quad[4];
-      for (size_t r = 0; r < 4; ++r) quad[r] = rows[quarters.row(i, r)];
-      v128_t sums[4][1] = {};
-      dot(quad, activations.hidden + n * table.cols, sums);
-      quarters.store(sums_of_f32x4(sums[0][0], sums[1][0], sums[2][0], sums[3][0]), i, out + n * stride);
-    }
+    dot_one(format, table, rows, activations.hidden + n * table.cols, out + n * stride);
   }
 }
 
-template <class Isa, FloatFormat F>
-void dot_floats(const TableView& table, const RowSet& rows, const Activations& activations, Precision,
-                float* out, size_t stride) {
-  for_each_float_tile(table, rows, activations, out, stride,
-                      [&](const auto& some, const float* hidden, auto& sums) {
-                        dot_whole_rows<Isa, F>(table, some, hidden, sums);
-                      });
+// `count` weights to floats.
+template <FloatFormat F>
+void unpack_floats(const typename F::Block* blocks, uint32_t count, float* out) {
+  uint32_t i = 0;
+#pragma clang loop unroll(disable)
+  for (; i + 8 <= count; i += 8) {
+    v128_t w_f32x4[2];
+    F::load8(blocks + i, w_f32x4);
+    wasm_v128_store(out + i, w_f32x4[0]);
+    wasm_v128_store(out + i + 4, w_f32x4[1]);
+  }
+#pragma clang loop unroll(disable) vectorize(disable)
+  for (; i < count; ++i) out[i] = F::value(blocks[i], 0);
 }
 
-template <class Isa>
-[[gnu::noinline]] void dot_decoded(Decode decode, const TableView& table, const RowSet& rows,
-                                   const Activations& activations, float* out, size_t stride) {
-  for_each_float_tile(table, rows, activations, out, stride,
-                      [&](const auto& some, const float* hidden, auto& sums) {
-                        dot_decoded_rows<Isa>(decode, table, some, hidden, sums);
-                      });
+template <FloatFormat F>
+void decode_floats(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out) {
+  unpack_floats<F>(row_blocks<F>(table, row) + first, count, out);
 }
 
 }  // namespace id2vec::v128

@@ -26,13 +26,15 @@ inline void store_weights(v128_t raw_i8x16, v128_t scale, v128_t offset, float* 
   }
 }
 
+// A Decode.
 template <PackedFormat F>
-void unpack_row(const typename F::Block* blocks, uint32_t cols, float* out) {
-  for (uint32_t b = 0; b < cols / F::kBlockSize; ++b) {
+void decode_packed(const TableView& table, uint64_t row, uint32_t first, uint32_t count, float* out) {
+  const typename F::Block* block = row_blocks<F>(table, row) + first / F::kBlockSize;
+  for (const float* end = out + count; out != end; ++block) {
     for (size_t group = 0; group < kGroups<F>; ++group) {
       v128_t raw[kVectors<F>];
-      F::raw(blocks[b], group, raw);
-      const Affine affine = F::affine(blocks[b], group);
+      F::raw(*block, group, raw);
+      const Affine affine = F::affine(*block, group);
       for (const v128_t& raw_i8x16 : raw) {
         store_weights<F>(raw_i8x16, wasm_f32x4_splat(affine.scale), wasm_f32x4_splat(affine.offset), out);
         out += 16;
@@ -41,33 +43,39 @@ void unpack_row(const typename F::Block* blocks, uint32_t cols, float* out) {
   }
 }
 
-template <FloatFormat F>
-void unpack_row(const typename F::Block* blocks, uint32_t cols, float* out) {
-  uint32_t i = 0;
-  for (; i + 8 <= cols; i += 8) {
-    v128_t w_f32x4[2];
-    F::load8(blocks + i, w_f32x4);
-    wasm_v128_store(out + i, w_f32x4[0]);
-    wasm_v128_store(out + i + 4, w_f32x4[1]);
-  }
-  for (; i < cols; ++i) out[i] = F::value(blocks[i], 0);
-}
-
 // Reads one word of every cache line of a row, so that its misses are served together, while the row before is still
 // being unpacked. The sum of the words goes to `out`, where the row will be written anyway: reads without a use would
 // be left out by the compiler.
-inline void touch(const void* row, size_t row_bytes, float* out) {
-  const uint8_t* bytes = static_cast<const uint8_t*>(row);
+inline void touch(const TableView& table, uint64_t row, float* out) {
+  const Plane& plane = table.planes[0];
+  const uint8_t* bytes = plane.data + row * plane.row_bytes;
   uint32_t sum = 0;
-  for (size_t i = 0; i + sizeof sum <= row_bytes; i += 64) sum += load_le<uint32_t>(bytes + i);
+  for (size_t i = 0; i + sizeof sum <= plane.row_bytes; i += 64) sum += load_le<uint32_t>(bytes + i);
   *static_cast<volatile float*>(out) = std::bit_cast<float>(sum);
 }
 
-template <class F>
-void gather_unpacked(const TableView& table, const uint32_t* ids, size_t count, float* out) {
+inline void gather_touching(const FormatKernels& format, const TableView& table, const uint32_t* ids,
+                            size_t count, float* out) {
   for (size_t i = 0; i < count; ++i, out += table.cols) {
-    if (i + 1 < count) touch(row_blocks<F>(table, ids[i + 1]), table.planes[0].row_bytes, out);
-    unpack_row<F>(row_blocks<F>(table, ids[i]), table.cols, out);
+    if (i + 1 < count) touch(table, ids[i + 1], out);
+    format.decode(table, ids[i], 0, table.cols, out);
+  }
+}
+
+// Rows of floats are so long that reading them is what a lookup waits for. Four take turns, some cache lines each: their
+// misses are served together, and each row is a stream of its own for the hardware prefetcher.
+template <FloatFormat F>
+void gather_floats(const FormatKernels&, const TableView& table, const uint32_t* ids, size_t count,
+                   float* out) {
+  constexpr uint32_t kTurn = 32;
+  for (size_t i = 0; i < count; i += 4, out += 4 * size_t(table.cols)) {
+    const size_t n_rows = std::min<size_t>(count - i, 4);
+    for (uint32_t first = 0; first < table.cols; first += kTurn) {
+      const uint32_t length = std::min(kTurn, table.cols - first);
+      for (size_t r = 0; r < n_rows; ++r) {
+        unpack_floats<F>(row_blocks<F>(table, ids[i + r]) + first, length, out + r * table.cols + first);
+      }
+    }
   }
 }
 

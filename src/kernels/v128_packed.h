@@ -28,9 +28,12 @@ constexpr bool kSigned = F::kQuantMin + F::kZero < 0;
 template <class F>
 constexpr bool kRare = requires { F::kRare; };
 
+// The greatest raw quant as an unsigned byte.
+template <class F>
+constexpr int32_t kMaxRaw = kSigned<F> ? 255 : F::kQuantMax + F::kZero;
 // Small enough for the second operand of a relaxed dot product, and for four products in 16 bits.
 template <class F>
-constexpr bool kSixBits = F::kQuantMin + F::kZero >= 0 && F::kQuantMax + F::kZero <= 63;
+constexpr bool kSixBits = kMaxRaw<F> <= 63;
 
 template <class F>
 concept PackedFormat = GroupFormat<F> && requires {

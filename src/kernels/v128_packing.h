@@ -1,0 +1,44 @@
+// What code that serves all packed formats has to know about one of them.
+#pragma once
+
+#include "kernels/v128_activations.h"
+#include "kernels/v128_stretch.h"
+
+namespace id2vec::v128 {
+
+struct Packing;
+
+// All rows times one vector, which was prepared as `layout` says.
+using DotOne = void (*)(const Packing& packing, const TableView& table, const RowSet& rows,
+                        const TileLayout& layout, const uint8_t* tile, float* out);
+
+// Rows r and r + 1 of a stretch times one quad or two, added to sums[r] and sums[r + 1]: see v128_tiles.h.
+using AddRows = void (*)(const Stretch& stretch, size_t r, const uint8_t* weights, size_t n_groups,
+                         size_t group_size, const TileView* quads, v128_t (*sums)[2]);
+
+// How hidden vectors are met at one precision.
+struct Method {
+  Encoding one, quad;
+  AddRows add_one_quad, add_two_quads;
+};
+
+struct Packing {
+  LoadStretch load;
+  DotOne dot_one;     // null for rare formats: a vector alone is prepared as a quad then
+  uint32_t group_size;
+  int32_t zero;       // kZero
+  bool is_signed;     // raw quants
+  Method methods[2];  // high, fast
+
+  const Method& method(Precision precision) const { return methods[precision == Precision::kFast]; }
+  ActivationLayout layout(uint32_t cols, size_t vectors, Precision precision) const {
+    const auto& [one, quad, add_one_quad, add_two_quads] = method(precision);
+    return {vectors, cols, group_size, quad, one};
+  }
+};
+
+inline const Packing& packing_of(const FormatKernels& format) {
+  return *static_cast<const Packing*>(format.details);
+}
+
+}  // namespace id2vec::v128
