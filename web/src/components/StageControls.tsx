@@ -51,6 +51,8 @@ export function StageControls() {
   );
 }
 
+const list = new Intl.ListFormat('en');
+
 function explanation(): string {
   if (stage.value === 'rows')
     return 'One row of the table for each id, as the file has it: the order of ids does not matter.';
@@ -62,5 +64,5 @@ function explanation(): string {
   ].filter((step) => step !== '');
   if (steps.length === 0)
     return 'This model hands its rows to the first layer as they are; try positions and see what changes.';
-  return `Before the first layer the model takes the rows, ${steps.join(', ')}.`;
+  return `Before the first layer the model ${list.format(['takes the rows', ...steps])}.`;
 }
