@@ -8,6 +8,7 @@
 #include "border.h"
 #include "core/text.h"
 #include "to_js.h"
+#include "tools/gguf_writer.h"
 #include "tools/quantize.h"
 
 namespace id2vec {
@@ -35,6 +36,19 @@ int Writer::finish(bool gguf) {
   Result<Export> made = export_tables(gguf ? Container::kGguf : Container::kSafetensors, source_, tables_);
   if (made.ok()) file_ = std::move(made.value());
   return report(made.status());
+}
+
+int Writer::finish_header(std::string name, double rows, double cols) {
+  file_ = {};
+  file_.directory.metadata = source_.metadata;
+  file_.directory.vocabulary = source_.vocabulary;
+  Tensor& tensor = file_.directory.tensors.emplace_back();
+  tensor.name = std::move(name);
+  tensor.dtype = dtype_by_name("F32");
+  tensor.shape = {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols)};
+  Result<FileLayout> layout = gguf_layout(file_.directory);
+  if (layout.ok()) file_.layout.header = std::move(layout.value().header);
+  return report(layout.status());
 }
 
 val Writer::pieces() const {
@@ -155,6 +169,7 @@ EMSCRIPTEN_BINDINGS(id2vec_writing) {
       .function("vocabularySize", &Writer::vocabulary_size)
       .function("add", &Writer::add)
       .function("finish", &Writer::finish)
+      .function("finishHeader", &Writer::finish_header)
       .function("pieces", &Writer::pieces);
 }
 

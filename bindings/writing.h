@@ -41,6 +41,9 @@ class Writer {
   }
 
   int finish(bool gguf);
+  // Instead of finish(): the header of a GGUF file with one F32 tensor [rows, cols], whose rows follow right behind it.
+  // pieces() gives the header first.
+  int finish_header(std::string name, double rows, double cols);
 
   // The file from its first byte to its last: runs of bytes, each after so many zeros.
   emscripten::val pieces() const;

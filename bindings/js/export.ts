@@ -269,7 +269,8 @@ export function setVocabulary(
   for (const address of addresses) if (address !== 0) core.memory.release(address);
 }
 
-interface Piece {
+/** @internal */
+export interface Piece {
   zeros: number;
   address: number;
   bytes: number;

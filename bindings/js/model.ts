@@ -27,7 +27,7 @@ import type {
 } from './stage_types.js';
 import { WorkersResidency } from './residency/workers.js';
 import type { WorkersOptions } from './residency/workers.js';
-import { saveTables } from './save.js';
+import { floatHeader, saveTables } from './save.js';
 import type { EmbeddingTable } from './table.js';
 import { checkFresh, rowSource } from './training/fresh.js';
 import type { FreshTable } from './training/fresh.js';
@@ -68,6 +68,8 @@ export class EmbeddingModel {
   /** The vocabulary, where the file carries one. */
   readonly tokens?: TokenList;
   readonly #description: ModelDescription;
+  /** The instance that read the file, which holds `#origin`. */
+  readonly #core: Core;
   readonly #origin: Origin;
   #residency: Residency | undefined;
   #traffic: LoadTraffic | undefined;
@@ -78,6 +80,7 @@ export class EmbeddingModel {
     this.dtype = description.dtype;
     this.tied = description.tied;
     if (origin.size > 0) this.tokens = new CoreTokens(core, origin);
+    this.#core = core;
     this.#description = description;
     this.#origin = origin;
     this.#residency = residency;
@@ -248,11 +251,16 @@ export class EmbeddingModel {
     return new Trainer({ core: embedding.core, embedding, tied, profile, projected, changed }, options);
   }
 
-  /** A model of its own with the same rows as F32, which can be trained. It takes V · d · 4 bytes. */
+  /**
+   * A model of its own with the same rows as F32, which can be trained. It takes V · d · 4 bytes. Vocabulary and metadata
+   * go with it; the table is its own head.
+   */
   async dequantize(options: Pick<LoadOptions, 'isa' | 'wasm' | 'signal'> = {}): Promise<EmbeddingModel> {
     const rows = async (first: number, count: number) =>
       (await this.lookup(Array.from({ length: count }, (_, i) => first + i))).data;
-    const source = rowSource({ vocabSize: this.vocabSize, dim: this.dim, rows });
+    this.#alive();
+    const header = floatHeader(this.#core, this.#description, this.#origin);
+    const source = rowSource({ vocabSize: this.vocabSize, dim: this.dim, rows, header });
     return EmbeddingModel.load(source, { ...options, profile: this.info.profile });
   }
 

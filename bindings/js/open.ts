@@ -22,7 +22,10 @@ export interface Progress {
 }
 
 export interface OpenOptions extends WasmOptions {
-  /** Name of the tensor that is the embedding table, instead of what the file's names suggest. */
+  /**
+   * Name of the tensor that is the embedding table, instead of what the file's names suggest. `per_layer` stands for the
+   * second table of Gemma 3n, [V, layers · width]: lookup gives its rows, embed the rows × √width.
+   */
   tensor?: string;
   /** Name of the tensor that is the head. */
   head?: string;

@@ -1,6 +1,8 @@
 /** A model in memory as a file again. */
 import type { Origin } from '../../build/wasm/id2vec.mjs';
+import type { Core } from './core.js';
 import { pieceBytes } from './export.js';
+import type { Piece } from './export.js';
 import type { ModelDescription } from './info.js';
 import type { EmbeddingTable } from './table.js';
 
@@ -19,6 +21,23 @@ export function saveTables(
     if (head !== embedding) writer.add(roles['head']!, head.handle, false);
     core.check(writer.finish(container === 'gguf'));
     return joined([...pieceBytes(core, writer)]);
+  } finally {
+    writer.delete();
+  }
+}
+
+/** @internal The header of a GGUF file that holds the embedding as F32, with metadata and vocabulary. */
+export function floatHeader(
+  core: Core,
+  { architecture, roles, vocabSize, dim }: ModelDescription,
+  origin: Origin,
+): Uint8Array {
+  const writer = origin.writer();
+  try {
+    if (architecture !== '') writer.setText('general.architecture', architecture);
+    core.check(writer.finishHeader(roles['embedding']!, vocabSize, dim));
+    const [header] = writer.pieces() as Piece[];
+    return core.memory.bytes(header!.address, header!.bytes);
   } finally {
     writer.delete();
   }

@@ -31,6 +31,15 @@ const Role* ModelPlan::find(std::string_view role) const {
   return nullptr;
 }
 
+void set_profile(ModelPlan& plan, std::string_view architecture) {
+  plan.profile = resolve_profile(plan.directory, {.hidden = hidden_width(plan),
+                                                  .tied = plan.tying != ModelPlan::Tying::kUntied,
+                                                  .architecture = architecture});
+  const Role* per_layer = plan.find("per_layer");
+  if (per_layer == nullptr || per_layer->source.name != plan.roles[0].source.name) return;
+  plan.profile.embedding_scale = plan.profile.per_layer_scale;
+}
+
 Result<ModelPlan> open_model(FileSet& files, const OpenOptions& options) {
   ModelPlan plan;
   ID2VEC_ASSIGN(plan.directory, read_directory(files));
@@ -39,8 +48,7 @@ Result<ModelPlan> open_model(FileSet& files, const OpenOptions& options) {
   plan.directory.warnings.clear();
   // The roles hold copies of what they need of these.
   for (Tensor& tensor : plan.directory.tensors) tensor.inline_bytes = {};
-  plan.profile = resolve_profile(
-      plan.directory, {.hidden = hidden_width(plan), .tied = plan.tying != ModelPlan::Tying::kUntied});
+  set_profile(plan);
   note_contradictions(plan);
   return plan;
 }

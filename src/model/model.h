@@ -51,8 +51,9 @@ struct TableSource {
 void write_inline(const TableSource& source, Table& table);
 
 struct OpenOptions {
-  std::string tensor{};  // overrides the embedding's name; empty: by role
-  std::string head{};    // overrides the head's name; empty: by role
+  // Overrides the embedding's name, or names a role whose matrix takes its place: "per_layer". Empty: by role.
+  std::string tensor{};
+  std::string head{};  // overrides the head's name; empty: by role
 };
 
 // A role that was resolved. The names, and the shapes that src/stage expects under them (d: the width of the
@@ -79,6 +80,10 @@ struct ModelPlan {
 
   const Role* find(std::string_view role) const;
 };
+
+// The profile of a plan whose roles are there; `architecture` chooses another family than the file's. Where the per-layer
+// table was chosen as the embedding, its rows get the scale of that table.
+void set_profile(ModelPlan& plan, std::string_view architecture = {});
 
 // Reads headers (root file, siblings, config.json where a container relies on it) and resolves roles and profile.
 // Restartable: see containers/file_set.h.

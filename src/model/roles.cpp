@@ -188,6 +188,7 @@ class Resolver {
       if (hint.tensor == name && hint.bits > 0) return table_source(directory_, hint);
     }
     const Tensor* tensor = directory_.find(name);
+    if (tensor == nullptr) tensor = by_role(name);
     if (tensor == nullptr) {
       const std::vector<const Tensor*> known = float_matrices();
       return fail(Code::kNotFound, file_, ": there is no tensor ", quoted(name),
@@ -198,6 +199,16 @@ class Resolver {
                   " is no matrix, so it is no table");
     }
     return table_source(directory_, *tensor);
+  }
+
+  // A role may stand for the tensor that plays it: "per_layer".
+  const Tensor* by_role(std::string_view role) const {
+    for (const RoleNames& row : role_names()) {
+      if (row.role != role || (row.form != Form::kMatrix && row.form != Form::kTable)) continue;
+      const std::vector<const Tensor*> found = matches(row);
+      return found.empty() ? nullptr : found[0];
+    }
+    return nullptr;
   }
 
   std::vector<const Tensor*> float_matrices() const {

@@ -218,6 +218,30 @@ TEST(Tied, SaysNothingAboutTablesThatLookAlike) {
   }
 }
 
+// Gemma 3n: a second table, [V', layers · 256], whose rows are scaled by √256.
+TEST(PerLayer, IsReachedByItsRoleAndByItsName) {
+  const std::vector<uint8_t> model =
+      GgufBuilder()
+          .text("general.architecture", "gemma3n")
+          .tensor({"token_embd.weight", {4, 3}, 0, std::vector<uint8_t>(48)})
+          .tensor({"per_layer_token_embd.weight", {6, 2}, 0, std::vector<uint8_t>(48)})
+          .build();
+  const ModelPlan whole = plan_of(one(model), "m").value();
+  EXPECT_EQ(whole.roles[0].source.spec.cols, 4u);
+  EXPECT_EQ(whole.profile.embedding_scale, 2);
+  ASSERT_NE(whole.find("per_layer"), nullptr);
+  for (const char* name : {"per_layer", "per_layer_token_embd.weight"}) {
+    const Result<ModelPlan> plan = plan_of(one(model), "m", {.tensor = name});
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(plan.value().roles[0].source.spec.rows, 2u);
+    EXPECT_EQ(plan.value().roles[0].source.spec.cols, 6u);
+    EXPECT_EQ(plan.value().profile.embedding_scale, 16);
+  }
+  const std::vector<uint8_t> without =
+      GgufBuilder().tensor({"token_embd.weight", {4, 3}, 0, std::vector<uint8_t>(48)}).build();
+  EXPECT_EQ(plan_of(one(without), "m", {.tensor = "per_layer"}).status().code(), Code::kNotFound);
+}
+
 TEST(Vocabulary, SaysWhereItsSizeIsNotTheTables) {
   const auto warnings = [](std::vector<std::string> pieces) {
     GgufBuilder gguf;

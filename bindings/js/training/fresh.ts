@@ -1,4 +1,4 @@
-/** Tables that come from no file: rows that are made or computed, seen as a safetensors file that is read like any other. */
+/** Tables that come from no file: rows that are made or computed, seen as a file that is read like any other. */
 import type { ByteSource } from '../sources/source.js';
 
 export interface FreshTable {
@@ -17,6 +17,8 @@ interface Rows {
   dim: number;
   /** Rows first to first + count − 1: [count, d]. */
   rows: (first: number, count: number) => Float32Array | Promise<Float32Array>;
+  /** What stands before the rows; default: that of a safetensors file. */
+  header?: Uint8Array;
 }
 
 /** @throws {RangeError} that names what is no size, deviation or seed */
@@ -37,17 +39,17 @@ export function checkFresh({ vocabSize, dim, standardDeviation = 0, seed = 0 }: 
 }
 
 /** The rows are asked for while the file is read, and are never held together. */
-export function rowSource({ vocabSize, dim, rows }: Rows): ByteSource {
+export function rowSource({
+  vocabSize,
+  dim,
+  rows,
+  header = safetensorsHeader(vocabSize, dim),
+}: Rows): ByteSource {
   const rowBytes = dim * 4;
   const bytes = vocabSize * rowBytes;
-  const tensor = { dtype: 'F32', shape: [vocabSize, dim], data_offsets: [0, bytes] };
-  const json = new TextEncoder().encode(JSON.stringify({ 'embedding.weight': tensor }));
-  const header = new Uint8Array(8 + json.length);
-  new DataView(header.buffer).setUint32(0, json.length, true);
-  header.set(json, 8);
 
   return {
-    name: 'table.safetensors',
+    name: 'table',
     byteLength: header.length + bytes,
     async slice(start: number, end: number): Promise<ArrayBuffer> {
       const out = new Uint8Array(end - start);
@@ -63,4 +65,13 @@ export function rowSource({ vocabSize, dim, rows }: Rows): ByteSource {
       return out.buffer;
     },
   };
+}
+
+function safetensorsHeader(vocabSize: number, dim: number): Uint8Array {
+  const tensor = { dtype: 'F32', shape: [vocabSize, dim], data_offsets: [0, vocabSize * dim * 4] };
+  const json = new TextEncoder().encode(JSON.stringify({ 'embedding.weight': tensor }));
+  const header = new Uint8Array(8 + json.length);
+  new DataView(header.buffer).setUint32(0, json.length, true);
+  header.set(json, 8);
+  return header;
 }
