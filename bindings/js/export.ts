@@ -53,6 +53,8 @@ export interface ExportedFile {
   reports: QuantizeReport[];
   /** Rows of the written table. */
   vocabSize: number;
+  /** Where the source contradicts itself, in sentences. */
+  warnings: string[];
   /** The file's bytes from first to last, in pieces; each is the caller's to keep. */
   bytes: Iterable<Uint8Array>;
 }
@@ -81,7 +83,8 @@ export async function exportModel<T>(
       if (vocabSize !== before) resizeMetadata(writer, opened, before, vocabSize);
       tables.addTo(writer);
       opened.core.check(writer.finish(options.container === 'gguf'));
-      return await use({ reports, vocabSize, bytes: pieceBytes(opened.core, writer) });
+      const warnings = [...opened.plan().warnings, ...sizeWarnings(before, vocabulary)];
+      return await use({ reports, vocabSize, warnings, bytes: pieceBytes(opened.core, writer) });
     } finally {
       writer.delete();
     }
@@ -90,6 +93,15 @@ export async function exportModel<T>(
     opened?.opener.delete();
     await (opened?.files ?? source).close?.();
   }
+}
+
+/** The vocabulary of a tokenizer.json against the table beside it; a file's own is checked where headers are read. */
+function sizeWarnings(rows: number, vocabulary: VocabularyData | undefined): string[] {
+  const pieces = vocabulary?.pieces.length ?? rows;
+  if (pieces === rows) return [];
+  const which =
+    pieces > rows ? `ids from ${rows} on have no row` : `rows from ${pieces} on belong to no token`;
+  return [`tokenizer.json has ${pieces} pieces for the ${rows} rows of the embedding: ${which}`];
 }
 
 /** Rows of these are ids. */

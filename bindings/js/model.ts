@@ -279,16 +279,17 @@ export class EmbeddingModel {
   }
 
   /**
-   * The table (and the head, where it is another one) as a model file, with the vocabulary and all metadata of the file
-   * that the model comes from.
+   * The table, the head where it is another one, and what their stages use (positions, norms, projections, biases) as a
+   * model file, with the vocabulary and all metadata of the file that the model comes from.
    * @returns the file's bytes, to write to disk or to put into a Blob
    */
   save(container: 'gguf' | 'safetensors' = 'gguf'): Uint8Array<ArrayBuffer> {
-    const { tables } = this.#alive();
+    const { tables, stages } = this.#alive();
     if (tables === undefined) {
       throw new EmbeddingError('unsupported', 'save needs the rows in memory: load with residency "memory".');
     }
-    return saveTables(tables, this.#description, this.#origin, container);
+    const { embedding, head } = tables;
+    return saveTables({ embedding, head, others: stages.others }, this.#description, this.#origin, container);
   }
 
   /** Frees the model's memory. Later calls reject with code `disposed`; disposing twice is harmless. */

@@ -3,22 +3,35 @@ import type { Origin } from '../../build/wasm/id2vec.mjs';
 import type { Core } from './core.js';
 import { pieceBytes } from './export.js';
 import type { Piece } from './export.js';
+import { EmbeddingError } from './errors.js';
 import type { ModelDescription } from './info.js';
+import type { NamedTable } from './stage_loading.js';
 import type { EmbeddingTable } from './table.js';
 
-/** @internal The tables under the names of their roles, with metadata and vocabulary of where they come from. */
+/** @internal All tensors that play a role, under their names, with metadata and vocabulary of where they come from. */
 export function saveTables(
-  { embedding, head }: { embedding: EmbeddingTable; head: EmbeddingTable },
+  {
+    embedding,
+    head,
+    others,
+  }: { embedding: EmbeddingTable; head: EmbeddingTable; others: readonly NamedTable[] },
   { architecture, roles }: ModelDescription,
   origin: Origin,
   container: 'gguf' | 'safetensors',
 ): Uint8Array<ArrayBuffer> {
   const { core } = embedding;
+  if ('mapping' in roles) {
+    throw new EmbeddingError(
+      'unsupported',
+      `The model maps ids to rows by ${roles['mapping']}, which holds whole numbers and cannot be written.`,
+    );
+  }
   const writer = origin.writer();
   try {
     if (architecture !== '') writer.setText('general.architecture', architecture);
     writer.add(roles['embedding']!, embedding.handle, false);
     if (head !== embedding) writer.add(roles['head']!, head.handle, false);
+    for (const { name, table, isVector } of others) writer.add(name, table.handle, isVector);
     core.check(writer.finish(container === 'gguf'));
     return joined([...pieceBytes(core, writer)]);
   } finally {

@@ -20,6 +20,14 @@ const kVectors = [
 ];
 const kMapping = 'mapping';
 
+/** A tensor that a stage uses, kept so that the model can be written again. */
+export interface NamedTable {
+  name: string;
+  table: EmbeddingTable;
+  /** A tensor of one dimension. */
+  isVector: boolean;
+}
+
 /** Indices of the roles that the stages need. */
 export function stageRoles(plan: Plan): number[] {
   const wanted = [...kTables, ...kVectors, kMapping];
@@ -35,6 +43,7 @@ export async function loadStages(
   const { core } = opened;
   const handle = core.require(opened.opener.stages(tables.embedding.handle, tables.head.handle));
   const own: EmbeddingTable[] = [];
+  const others: NamedTable[] = [];
   try {
     for (const index of stageRoles(plan)) {
       const role = plan.roles[index]!;
@@ -44,14 +53,11 @@ export async function loadStages(
       }
       const table = await loader.load(index);
       own.push(table);
-      if (kTables.includes(role.role)) {
-        core.check(handle.setTable(role.role, table.handle));
-      } else {
-        core.check(handle.setVector(role.role, table.handle));
-        own.pop()!.dispose();
-      }
+      others.push({ name: role.name, table, isVector: role.rows === 1 });
+      if (kTables.includes(role.role)) core.check(handle.setTable(role.role, table.handle));
+      else core.check(handle.setVector(role.role, table.handle));
     }
-    return new ModelStages(core, handle, plan.profile, { ...tables, own });
+    return new ModelStages(core, handle, plan.profile, { ...tables, own, others });
   } catch (error) {
     handle.delete();
     for (const table of own) table.dispose();

@@ -21,6 +21,7 @@ import type {
   PoolOptions,
   ScoreOptions,
 } from './stage_types.js';
+import type { NamedTable } from './stage_loading.js';
 import type { EmbeddingTable } from './table.js';
 import type { Ids, Tensor, TopK } from './types.js';
 
@@ -33,6 +34,8 @@ const kScores = ['logits', 'softmax', 'log-softmax'] as const;
 export class ModelStages {
   /** Ids are 0 to this − 1: V, or the length of the mapping of a static embedding. */
   readonly ids: number;
+  /** Tensors beside embedding and head that were read from the file. */
+  readonly others: readonly NamedTable[];
   readonly #core: Core;
   readonly #handle: StagesHandle;
   readonly #profile: Profile;
@@ -56,6 +59,7 @@ export class ModelStages {
       embedding: EmbeddingTable;
       head: EmbeddingTable;
       own: readonly EmbeddingTable[];
+      others?: readonly NamedTable[];
       rows?: number;
     },
   ) {
@@ -63,6 +67,7 @@ export class ModelStages {
     this.#handle = handle;
     this.#profile = profile;
     this.#own = [...tables.own];
+    this.others = tables.others ?? [];
     this.#vocabSize = tables.rows ?? tables.embedding.vocabSize;
     handle.setRows(this.#vocabSize);
     this.#dim = tables.embedding.dim;

@@ -107,7 +107,7 @@ describe('id2vec quantize', () => {
     const { stdout, code } = await quantize(model, join(folder, 'people.gguf'), '--type', 'Q8_0');
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /people\.gguf: .* KB\ntoken_embd\.weight +F32 → Q8_0\n +bytes .*\n +relative error/,
+      /people\.gguf: .* KB, 12 rows\ntoken_embd\.weight +F32 → Q8_0\n +bytes .*\n +relative error/,
     );
   });
 

@@ -76,6 +76,30 @@ describe('metadata and vocabulary', () => {
     expect([...after.data]).toEqual([...before.data].map((value) => value - 1));
   });
 
+  test('positions, norm and bias are written as well', async () => {
+    const floats = (...values: number[]) => new Uint8Array(Float32Array.from(values).buffer);
+    const bloom = gguf(
+      [
+        { name: 'token_embd.weight', dtype: 'F32', shape: [3, 2], data: floats(1, 3, 5, 4, 0, 9) },
+        { name: 'token_embd_norm.weight', dtype: 'F32', shape: [2], data: floats(2, 1) },
+        { name: 'token_embd_norm.bias', dtype: 'F32', shape: [2], data: floats(0, 1) },
+        { name: 'output.bias', dtype: 'F32', shape: [3], data: floats(1, 2, 3) },
+      ],
+      { 'general.architecture': 'bloom' },
+    );
+    using model = await EmbeddingModel.load(bloom);
+    using again = await EmbeddingModel.load(model.save());
+    expect(again.info.tensors.map(({ name, shape }) => [name, shape])).toEqual([
+      ['token_embd.weight', [3, 2]],
+      ['output.bias', [3]],
+      ['token_embd_norm.weight', [2]],
+      ['token_embd_norm.bias', [2]],
+    ]);
+    expect((await again.embed([1, 0])).data).toEqual((await model.embed([1, 0])).data);
+    const hidden = Float32Array.of(1, 1);
+    expect([...(await again.logits(hidden)).data]).toEqual([5, 11, 12]);
+  });
+
   test('outlive neither the model nor its tokens', async () => {
     const model = await EmbeddingModel.load(source);
     model.dispose();

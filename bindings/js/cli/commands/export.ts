@@ -93,11 +93,14 @@ async function write(args: Arguments, output: Output, changes: Changes): Promise
   const options: ExportOptions = { ...loadOptions(args, output), ...changes, container: containerOf(to) };
   const result = await exportModel(from, options, async (file) => {
     const bytes = await writeWhole(to, file.bytes);
-    return { out: to, bytes, vocabSize: file.vocabSize, tables: file.reports };
+    return { out: to, bytes, vocabSize: file.vocabSize, tables: file.reports, warnings: file.warnings };
   });
   output.result(result, () => {
     const written = `${to}: ${formatBytes(result.bytes)}, ${formatCount(result.vocabSize)} rows`;
-    return result.tables.length === 0 ? written : `${written}\n${showReports(result.tables)}`;
+    const warnings = result.warnings.map((warning) => `warning: ${warning}`);
+    return [written, ...warnings, ...(result.tables.length === 0 ? [] : [showReports(result.tables)])].join(
+      '\n',
+    );
   });
 }
 
