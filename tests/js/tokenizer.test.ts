@@ -209,6 +209,50 @@ describe('Unigram', () => {
   }
 });
 
+describe('rules that cut words', () => {
+  // GPT-2's printable character of each byte.
+  let next = 256;
+  const characters = Array.from({ length: 256 }, (_, byte) => {
+    const printable = (byte > 32 && byte < 127) || (byte > 160 && byte !== 173);
+    return String.fromCharCode(printable ? byte : next++);
+  });
+  const bytes = (pre: string, merges: string[] = []): Metadata => ({
+    'tokenizer.ggml.model': 'gpt2',
+    'tokenizer.ggml.pre': pre,
+    'tokenizer.ggml.tokens': [...characters, ...merges.map((merge) => merge.replace(' ', ''))],
+    'tokenizer.ggml.merges': merges,
+  });
+
+  test('lose nothing, whichever they are', async () => {
+    const message = await tokenizer(bytes('no such rules')).catch(
+      (error: unknown) => (error as Error).message,
+    );
+    const names = /known are (.*?)\. /.exec(message as string)![1]!.split(', ');
+    expect(names.length).toBeGreaterThan(50);
+    const text = "I'Ve 1234567 naïve  words,\n\n\t中文 किताब ひらがな 😁… x86-64 (¿qué?) don't\r\n end ";
+    const expected = [...new TextEncoder().encode(text)];
+    for (const name of names) {
+      expect([name, (await tokenizer(bytes(name))).encode(text, plain)]).toEqual([name, expected]);
+    }
+  });
+
+  const [kOne, kTwo, kQuote, kS, kJoined] = [49, 50, 39, 83, 256] as const;
+  test.each([
+    ['gpt-2', [kJoined], [kQuote, kS]],
+    ['llama-bpe', [kJoined], [kJoined]],
+    ['qwen2', [kOne, kTwo], [kJoined]],
+    ['starcoder', [kOne, kTwo], [kQuote, kS]],
+    ['deepseek-v3', [kJoined], [kJoined]],
+    ['tekken', [kOne, kTwo], [kJoined]],
+    ['gpt-4o', [kJoined], [kJoined]],
+  ] as const)('%s: digits and contractions', async (pre, digits, contraction) => {
+    const ids = async (merge: string, text: string) =>
+      (await tokenizer(bytes(pre, [merge]))).encode(text, plain).filter((id) => id !== 0x61);
+    expect(await ids('1 2', '12')).toEqual(digits);
+    expect(await ids("' S", "a'S")).toEqual(contraction);
+  });
+});
+
 describe('what cannot be used is named', () => {
   const named = (metadata: Metadata) =>
     tokenizer({ 'tokenizer.ggml.tokens': ['a'], ...metadata }).catch(
