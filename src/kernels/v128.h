@@ -32,7 +32,7 @@ constexpr FloatCode kFloatCode{dot_one_float<Isa, F>,
                                kCostlyToLoad<F> ? dot_quads_decoded<Isa> : dot_quads_float<Isa, F>};
 
 template <class Isa, class F>
-constexpr FormatKernels kKernels{gather_touching, no_scratch,       no_preparation,
+constexpr FormatKernels kKernels{gather_decoded,  no_scratch,       no_preparation,
                                  dot_floats<Isa>, decode_values<F>, &kDecodedCode<Isa>};
 
 template <class Isa, PlanarFormat F>

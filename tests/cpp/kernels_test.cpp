@@ -58,6 +58,21 @@ TEST(Kernels, LookupIsBitExact) {
   });
 }
 
+// 257 and 1 share a remainder by 256, and 0 is what nothing remembered looks like.
+TEST(Kernels, RepeatedIdsGiveTheSameRows) {
+  for_each_kernel([]<class F>(const KernelTable& kernels) {
+    constexpr uint32_t kCols = F::kBlockSize;
+    auto table = random_table<F>(kernels, 258, kCols);
+    const uint32_t ids[] = {1, 257, 1, 1, 0, 256, 0, 257, 5, 1};
+    std::vector<float> out(std::size(ids) * kCols);
+    ASSERT_TRUE(table->lookup(ids, out).ok());
+    for (size_t i = 0; i < out.size(); ++i) {
+      const float expected = weight<F>(*table, ids[i / kCols], uint32_t(i % kCols));
+      ASSERT_EQ(std::bit_cast<uint32_t>(out[i]), std::bit_cast<uint32_t>(expected)) << "number " << i;
+    }
+  });
+}
+
 // What the dot product of a row should be, and how far from it a kernel may stay.
 struct Reference {
   double value = 0, tolerance = 0;
