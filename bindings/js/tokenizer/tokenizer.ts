@@ -96,7 +96,7 @@ async function importLibrary(): Promise<TokenizerLibrary> {
   // The name is a variable so that bundlers and the type checker leave the optional package alone.
   const name = '@huggingface/tokenizers';
   try {
-    return (await import(name)) as TokenizerLibrary;
+    return (await import(/* webpackIgnore: true */ /* @vite-ignore */ name)) as TokenizerLibrary;
   } catch {
     throw new EmbeddingError(
       'not-found',
