@@ -5,6 +5,7 @@
 
 #include "containers/limits.h"
 #include "core/bytes.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -38,7 +39,7 @@ Status check_unique_names(std::string_view where, const std::vector<Tensor>& ten
   std::vector<std::string_view> names;
   names.reserve(tensors.size());
   for (const Tensor& tensor : tensors) names.push_back(tensor.name);
-  std::sort(names.begin(), names.end());
+  heap_sort(names);
   const auto twin = std::adjacent_find(names.begin(), names.end());
   if (twin == names.end()) return {};
   return fail(Code::kMalformed, where, ": two tensors are called ", quoted(*twin));

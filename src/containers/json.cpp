@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/decimal.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -231,7 +232,7 @@ void JsonReader::leave() {
 // Equal hashes are taken for equal keys: of honest keys two in 2^64 pairs collide.
 void JsonReader::reject_twins(size_t first_key) {
   const auto begin = keys_.begin() + static_cast<ptrdiff_t>(first_key);
-  std::sort(begin, keys_.end(), [](const Key& a, const Key& b) {
+  heap_sort(keys_.data() + first_key, keys_.size() - first_key, [](const Key& a, const Key& b) {
     return a.hash != b.hash ? a.hash < b.hash : a.offset < b.offset;
   });
   const auto twin =

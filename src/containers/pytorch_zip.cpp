@@ -6,6 +6,7 @@
 #include "containers/pytorch.h"
 #include "containers/torch_tensor.h"
 #include "containers/zip.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -19,7 +20,7 @@ class Archive {
  public:
   explicit Archive(std::vector<ZipEntry> entries) : entries_(std::move(entries)) {
     for (const ZipEntry& entry : entries_) by_name_.push_back(&entry);
-    std::sort(by_name_.begin(), by_name_.end(), [](auto* a, auto* b) { return a->name < b->name; });
+    heap_sort(by_name_, [](auto* a, auto* b) { return a->name < b->name; });
   }
   Archive(const Archive&) = delete;
 

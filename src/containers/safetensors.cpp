@@ -4,6 +4,7 @@
 
 #include "containers/json.h"
 #include "containers/limits.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -154,7 +155,7 @@ class Header {
   Status check_ranges(uint64_t data_bytes) const {
     std::vector<uint32_t> order(entries_.size());
     for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    heap_sort(order, [&](uint32_t a, uint32_t b) {
       const Tensor &left = entries_[a].tensor, &right = entries_[b].tensor;
       return left.offset != right.offset ? left.offset < right.offset : left.bytes < right.bytes;
     });

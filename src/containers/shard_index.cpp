@@ -5,6 +5,7 @@
 #include "containers/json.h"
 #include "containers/limits.h"
 #include "containers/reader.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -34,7 +35,7 @@ Status read_weight_map(JsonReader& json, std::string_view file, WeightMap& map) 
     // Tensors of one shard mostly follow each other.
     if (map.files.empty() || map.files.back() != shard) map.files.push_back(std::move(shard));
   }
-  std::sort(map.files.begin(), map.files.end());
+  heap_sort(map.files);
   map.files.erase(std::unique(map.files.begin(), map.files.end()), map.files.end());
   if (map.files.size() > limits::kFiles) {
     return fail(Code::kLimit, file, ": ", map.files.size(), " shards are more than the limit of ",
@@ -86,7 +87,7 @@ Status check_complete(std::string_view index, const WeightMap& map, const Direct
   std::vector<std::string_view> names;
   names.reserve(directory.tensors.size());
   for (const Tensor& tensor : directory.tensors) names.push_back(tensor.name);
-  std::sort(names.begin(), names.end());
+  heap_sort(names);
   for (const std::string& tensor : map.tensors) {
     if (std::binary_search(names.begin(), names.end(), std::string_view(tensor))) continue;
     return fail(Code::kMalformed, index, ": tensor ", quoted(tensor),

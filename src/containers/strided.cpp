@@ -6,6 +6,7 @@
 
 #include "containers/limits.h"
 #include "core/bytes.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -36,7 +37,7 @@ bool elements_apart(const std::vector<uint64_t>& shape, const std::vector<uint64
   for (size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] > 1) steps.emplace_back(strides[i], shape[i]);
   }
-  std::sort(steps.begin(), steps.end());
+  heap_sort(steps);
   uint64_t reach = 0;
   for (const auto& [stride, count] : steps) {
     if (stride <= reach) return false;

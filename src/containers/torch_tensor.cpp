@@ -5,6 +5,7 @@
 #include "containers/pickle_flatten.h"
 #include "containers/strided.h"
 #include "core/bytes.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -159,7 +160,7 @@ class Builder {
 Status refuse_duplicates(std::string_view where, const Directory& directory) {
   std::vector<std::string_view> names;
   for (const Tensor& tensor : directory.tensors) names.push_back(tensor.name);
-  std::sort(names.begin(), names.end());
+  heap_sort(names);
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice == names.end()) return {};
   return fail(Code::kMalformed, where, ": two tensors are called ", quoted(*twice));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "containers/limits.h"
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -192,7 +193,7 @@ Result<ZipEntry> parse_central(std::string_view file, Bytes& rest, uint64_t cent
 
 // Sorts by position, sets end_limit, and refuses entries that share bytes.
 Status lay_out(std::string_view file, std::vector<ZipEntry>& entries, uint64_t central_offset) {
-  std::sort(entries.begin(), entries.end(),
+  heap_sort(entries,
             [](const ZipEntry& a, const ZipEntry& b) { return a.header_offset < b.header_offset; });
   for (size_t i = 0; i < entries.size(); ++i) {
     ZipEntry& entry = entries[i];
@@ -209,7 +210,7 @@ Status refuse_duplicates(std::string_view file, const std::vector<ZipEntry>& ent
   std::vector<std::string_view> names;
   names.reserve(entries.size());
   for (const ZipEntry& entry : entries) names.push_back(entry.name);
-  std::sort(names.begin(), names.end());
+  heap_sort(names);
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) return bad_archive(file, "two entries are called ", quoted(*twice));
   return {};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -69,7 +70,7 @@ Status check_dtype(const Tensor& tensor) {
 std::vector<uint32_t> widest_first(const std::vector<Tensor>& tensors) {
   std::vector<uint32_t> order(tensors.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+  heap_sort(order, [&](uint32_t a, uint32_t b) {
     const uint32_t width_a = tensors[a].dtype->block_bytes, width_b = tensors[b].dtype->block_bytes;
     return width_a != width_b ? width_a > width_b : a < b;
   });
