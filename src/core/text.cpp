@@ -1,5 +1,7 @@
 #include "core/text.h"
 
+#include <cstdarg>
+
 namespace id2vec {
 namespace {
 
@@ -15,27 +17,42 @@ void append_number(std::string& out, uint64_t value) {
   out.append(digits + start, sizeof digits - start);
 }
 
-}  // namespace
-
-void Piece::append_to(std::string& out) const {
-  switch (length_) {
-    case kTerminated: out += text_; return;
-    case kSigned:
-      if (static_cast<int64_t>(number_) < 0) out += '-';
-      append_number(out, static_cast<int64_t>(number_) < 0 ? 0 - number_ : number_);
-      return;
-    case kUnsigned: append_number(out, number_); return;
-    default: out.append(text_, length_);
-  }
+void append_signed(std::string& out, int64_t value) {
+  if (value < 0) out += '-';
+  append_number(out, value < 0 ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value));
 }
 
-std::string join(std::initializer_list<Piece> pieces) {
+std::string join_list(const char* kinds, va_list parts) {
   std::string out;
-  for (const Piece& piece : pieces) piece.append_to(out);
+  for (; *kinds != 0; ++kinds) {
+    switch (*kinds) {
+      case 's': out += va_arg(parts, const char*); break;
+      case 't': out += *va_arg(parts, const std::string*); break;
+      case 'v': out += *va_arg(parts, const std::string_view*); break;
+      case 'i': append_signed(out, va_arg(parts, int64_t)); break;
+      default: append_number(out, va_arg(parts, uint64_t));
+    }
+  }
   return out;
 }
 
-Status fail_with(Code code, std::initializer_list<Piece> pieces) { return Status(code, join(pieces)); }
+}  // namespace
+
+std::string join(const char* kinds, ...) {
+  va_list parts;
+  va_start(parts, kinds);
+  std::string out = join_list(kinds, parts);
+  va_end(parts);
+  return out;
+}
+
+Status fail_with(Code code, const char* kinds, ...) {
+  va_list parts;
+  va_start(parts, kinds);
+  Status status(code, join_list(kinds, parts));
+  va_end(parts);
+  return status;
+}
 
 std::string quoted(std::string_view name) {
   std::string out = "'";

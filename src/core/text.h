@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -12,41 +11,46 @@
 
 namespace id2vec {
 
-// One part of a sentence: text or a number. Refers to its text, so it is used up within the call it is made for.
-// Two words, because every error sentence builds an array of these.
-class Piece {
- public:
-  Piece(const char* literal) : text_(literal), length_(kTerminated) {}
-  Piece(std::string_view text) : text_(text.data()), length_(static_cast<uint32_t>(text.size())) {}
-  Piece(const std::string& text) : Piece(std::string_view(text)) {}
-  template <std::integral T>
-  Piece(T value)
-      : number_(static_cast<uint64_t>(value)), length_(std::signed_integral<T> ? kSigned : kUnsigned) {}
+// How join gets the parts: a letter each, and the values as C hands over a variable list, which is the least code at the
+// few hundred places that make a sentence. Only concat and fail call it, and they derive letters and values from types.
+//   s  const char*, terminated     t  const std::string*     v  const std::string_view*     i  int64_t     u  uint64_t
+std::string join(const char* kinds, ...);
+Status fail_with(Code code, const char* kinds, ...);
 
-  void append_to(std::string& out) const;
+template <class T>
+constexpr char part_kind() {
+  if constexpr (std::signed_integral<T>) return 'i';
+  if constexpr (std::unsigned_integral<T>) return 'u';
+  if constexpr (std::same_as<T, std::string>) return 't';
+  if constexpr (std::same_as<T, std::string_view>) return 'v';
+  return 's';
+}
 
- private:
-  // Lengths that are none.
-  static constexpr uint32_t kTerminated = UINT32_MAX, kSigned = UINT32_MAX - 1, kUnsigned = UINT32_MAX - 2;
-  union {
-    const char* text_;
-    uint64_t number_;
-  };
-  uint32_t length_;
-};
-
-std::string join(std::initializer_list<Piece> pieces);
-Status fail_with(Code code, std::initializer_list<Piece> pieces);
+template <class T>
+auto part_value(const T& part) {
+  if constexpr (std::signed_integral<T>) {
+    return static_cast<int64_t>(part);
+  } else if constexpr (std::unsigned_integral<T>) {
+    return static_cast<uint64_t>(part);
+  } else if constexpr (part_kind<T>() == 's') {
+    return static_cast<const char*>(part);
+  } else {
+    return &part;
+  }
+}
 
 template <class... Parts>
-std::string concat(const Parts&... parts) {
-  return join({Piece(parts)...});
+inline constexpr char kPartKinds[] = {part_kind<Parts>()..., 0};
+
+template <class... Parts>
+[[gnu::always_inline]] inline std::string concat(const Parts&... parts) {
+  return join(kPartKinds<Parts...>, part_value(parts)...);
 }
 
 // A Status whose sentence is the concatenation of `parts`.
 template <class... Parts>
-Status fail(Code code, const Parts&... parts) {
-  return fail_with(code, {Piece(parts)...});
+[[gnu::always_inline]] inline Status fail(Code code, const Parts&... parts) {
+  return fail_with(code, kPartKinds<Parts...>, part_value(parts)...);
 }
 
 // A name out of a file, fit for a sentence: in single quotes, with '?' for what is not printable or no UTF-8,
