@@ -1,74 +1,100 @@
-# The WebAssembly modules. WebAssembly has no way to mix instruction sets in one module, so there are two, chosen at
-# run time; both export the same functions, so one glue file serves them, and the build fails should they differ.
+# The WebAssembly modules. WebAssembly has no way to mix instruction sets in one module, so there are two of each kind,
+# chosen at run time; both export the same functions, so one glue file serves them, and the build fails should they
+# differ. What most pages never call is in modules of their own kind, so that they do not download it: a full module
+# reads every container, and it has the encoders, the writers and the factorization.
 #
-#   build/wasm/id2vec.mjs, id2vec.d.mts              glue and its types
-#   build/wasm/id2vec.simd128.wasm, id2vec.relaxed.wasm
-#   build/wasm/id2vec.eigen.wasm                     what only `factorize` needs (see src/tools/symmetric_eigen.h)
+#   build/wasm/id2vec.mjs, id2vec.d.mts                  glue and its types
+#   build/wasm/id2vec.simd128.wasm, .relaxed.wasm        GGUF and safetensors, every weight format, every model stage
+#   build/wasm/id2vec.full.mjs, id2vec.full.d.mts        the same of the full modules
+#   build/wasm/id2vec.full.simd128.wasm, .relaxed.wasm   and the rest: bindings/full, src/containers/readers.cpp
 
-set(COMPILE_FLAGS -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0)
+# Every engine with SIMD has the other two, which make code smaller: a double becomes an integer, and memory is copied,
+# by one instruction.
+set(COMPILE_FLAGS -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=0
+  -msimd128 -mnontrapping-fptoint -mbulk-memory)
 
 # ABORTING_MALLOC=0: a table that does not fit is a null pointer, hence a Status, and not the end of the module.
 # MEMORY_GROWTH_LINEAR_STEP: grow by what is asked for (and 1 MB at least), where the default adds a fifth.
 # DYNAMIC_EXECUTION=0: no eval, so that a page's content security policy need not allow it.
-set(LINK_FLAGS
+# -Oz is for wasm-opt, which the linker runs: the loops have been optimised for speed by then.
+set(LINK_FLAGS -Oz
   -fno-exceptions -fno-rtti --bind --no-entry
   -sEXPORT_ES6 -sMODULARIZE -sENVIRONMENT=web,worker -sFILESYSTEM=0 -sDYNAMIC_EXECUTION=0 -sASSERTIONS=0
   -sINITIAL_MEMORY=1MB -sMAXIMUM_MEMORY=4GB -sALLOW_MEMORY_GROWTH -sMEMORY_GROWTH_LINEAR_STEP=1MB
   -sMALLOC=emmalloc -sABORTING_MALLOC=0
   -sINCOMING_MODULE_JS_API=instantiateWasm -sEXPORTED_RUNTIME_METHODS=HEAPU8)
 
-# Types of what embind.cpp exports, written by running the linked module; the same for both. Emscripten calls tsc.
+# Types of what the bindings export, written by running the linked module; the same for both of a kind. Emscripten calls
+# tsc.
 find_program(TSC tsc REQUIRED)
-set(TYPES_FLAG --emit-tsd id2vec.d.mts)
 
 file(GLOB BINDING_SOURCES CONFIGURE_DEPENDS bindings/*.cpp)
+file(GLOB FULL_SOURCES CONFIGURE_DEPENDS bindings/full/*.cpp)
+set(ALL_READERS ${CMAKE_SOURCE_DIR}/src/containers/readers.cpp)
+set(COMMON_READERS ${CMAKE_SOURCE_DIR}/src/containers/common_readers.cpp)
 
-# Only the kernels and the binding know which module they are in; all else is compiled once for both.
-set(SHARED_SOURCES ${CORE_SOURCES})
-list(FILTER SHARED_SOURCES EXCLUDE REGEX "/src/kernels/|/src/tools/symmetric_eigen")
-add_library(shared OBJECT ${SHARED_SOURCES})
-target_compile_options(shared PRIVATE ${COMPILE_FLAGS} -msimd128)
+# Only the kernels and embind.cpp know which instruction set they are built for; all else is compiled once. The linker
+# leaves out what a module does not reach.
+set(KERNEL_SOURCES ${CORE_SOURCES})
+list(FILTER KERNEL_SOURCES INCLUDE REGEX "/src/kernels/")
+list(APPEND KERNEL_SOURCES ${CMAKE_SOURCE_DIR}/bindings/embind.cpp)
+set(SHARED_SOURCES ${CORE_SOURCES} ${BINDING_SOURCES})
+list(REMOVE_ITEM SHARED_SOURCES ${KERNEL_SOURCES} ${ALL_READERS})
 
 # What is not a loop over weights is built for size: a page downloads it, and a header is read once. So is the scalar
 # reference, which serves tests and formats' definitions; the SIMD kernels do the work.
 file(GLOB SMALL_SOURCES CONFIGURE_DEPENDS src/core/*.cpp src/containers/*.cpp src/model/*.cpp src/tools/*.cpp)
-# Turning a stored table round is a loop over weights too.
-list(FILTER SMALL_SOURCES EXCLUDE REGEX "/src/model/convert.cpp")
-set_source_files_properties(${SMALL_SOURCES} ${BINDING_SOURCES} src/kernels/scalar.cpp PROPERTIES COMPILE_OPTIONS -Oz)
+# Turning a stored table round is a loop over weights too, and so are the sweeps of an eigenvalue solver.
+list(FILTER SMALL_SOURCES EXCLUDE REGEX "/src/model/convert.cpp|/src/tools/symmetric_eigen.cpp")
+set_source_files_properties(${SMALL_SOURCES} ${BINDING_SOURCES} ${FULL_SOURCES} src/kernels/scalar.cpp
+  PROPERTIES COMPILE_OPTIONS -Oz)
+# Loops over one vector at a time: vectors of four, but nothing unrolled.
+file(GLOB STAGE_SOURCES CONFIGURE_DEPENDS src/stage/*.cpp src/search/*.cpp src/training/*.cpp)
+set_source_files_properties(${STAGE_SOURCES} PROPERTIES COMPILE_OPTIONS -Os)
 
-function(add_module name)
-  cmake_parse_arguments(MODULE "" "" "WITHOUT;COMPILE;LINK" ${ARGN})
-  set(kernels ${CORE_SOURCES})
-  list(FILTER kernels INCLUDE REGEX "/src/kernels/")
-  list(REMOVE_ITEM kernels ${MODULE_WITHOUT})
-  add_executable(${name} $<TARGET_OBJECTS:shared> ${kernels} ${BINDING_SOURCES})
-  # The glue names its wasm file; the same name in two folders keeps the two glue files comparable.
-  set_target_properties(${name} PROPERTIES
-    OUTPUT_NAME id2vec.simd128 SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/modules/${name})
-  target_compile_options(${name} PRIVATE ${COMPILE_FLAGS} ${MODULE_COMPILE})
-  target_link_options(${name} PRIVATE ${LINK_FLAGS} ${MODULE_COMPILE} ${MODULE_LINK})
+function(add_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  target_compile_options(${name} PRIVATE ${COMPILE_FLAGS})
+  target_include_directories(${name} PRIVATE bindings)
+endfunction()
+add_objects(shared ${SHARED_SOURCES})
+add_objects(common ${COMMON_READERS})
+add_objects(full ${ALL_READERS} ${FULL_SOURCES})
+target_include_directories(shared SYSTEM PRIVATE ${EIGEN_FOLDER})
+
+function(add_kernels isa without)
+  set(sources ${KERNEL_SOURCES})
+  list(REMOVE_ITEM sources ${CMAKE_SOURCE_DIR}/src/kernels/${without}.cpp)
+  add_objects(kernels_${isa} ${sources})
+  target_compile_options(kernels_${isa} PRIVATE ${ARGN})
+endfunction()
+add_kernels(simd128 relaxed)
+add_kernels(relaxed simd128 -mrelaxed-simd)
+
+# add_module(simd128 id2vec common): the module, and its glue, which names its wasm file: one name in two folders keeps
+# the two glue files comparable.
+function(add_module isa name readers)
+  set(target ${readers}_${isa})
+  add_executable(${target} $<TARGET_OBJECTS:shared> $<TARGET_OBJECTS:kernels_${isa}> $<TARGET_OBJECTS:${readers}>)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME ${name}.simd128 SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/modules/${isa})
+  target_link_options(${target} PRIVATE ${LINK_FLAGS} ${COMPILE_FLAGS} ${ARGN})
 endfunction()
 
-add_module(simd128 COMPILE -msimd128 WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/relaxed.cpp LINK ${TYPES_FLAG})
-add_module(relaxed COMPILE -msimd128 -mrelaxed-simd WITHOUT ${CMAKE_SOURCE_DIR}/src/kernels/simd128.cpp)
-
-# Eigen's solver is as large as the core, and only one command needs it.
-add_executable(eigen bindings/eigen/module.cpp src/tools/symmetric_eigen.cpp src/core/status.cpp
-  src/core/text.cpp)
-target_include_directories(eigen SYSTEM PRIVATE ${EIGEN_FOLDER})
-target_compile_options(eigen PRIVATE -fno-exceptions -fno-rtti -msimd128 -DNDEBUG)
-set_target_properties(eigen PROPERTIES OUTPUT_NAME id2vec.eigen SUFFIX .wasm)
-target_link_options(eigen PRIVATE -fno-exceptions -fno-rtti -msimd128 --no-entry -sSTANDALONE_WASM -sFILESYSTEM=0
-  -sINITIAL_MEMORY=1MB -sMAXIMUM_MEMORY=4GB -sALLOW_MEMORY_GROWTH -sMALLOC=emmalloc -sABORTING_MALLOC=0)
-
 set(MODULES ${CMAKE_BINARY_DIR}/modules)
-add_custom_target(package_files ALL
-  COMMAND ${CMAKE_COMMAND} -E compare_files
-    ${MODULES}/simd128/id2vec.simd128.mjs ${MODULES}/relaxed/id2vec.simd128.mjs
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.simd128.mjs id2vec.mjs
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.d.mts id2vec.d.mts
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/id2vec.simd128.wasm id2vec.simd128.wasm
-  COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/relaxed/id2vec.simd128.wasm id2vec.relaxed.wasm
-  DEPENDS simd128 relaxed eigen
-  WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
-  COMMENT "One glue for both modules" VERBATIM)
+function(add_kind name readers)
+  add_module(simd128 ${name} ${readers} --emit-tsd ${name}.d.mts)
+  add_module(relaxed ${name} ${readers} -mrelaxed-simd)
+  add_custom_target(files_${readers} ALL
+    COMMAND ${CMAKE_COMMAND} -E compare_files
+      ${MODULES}/simd128/${name}.simd128.mjs ${MODULES}/relaxed/${name}.simd128.mjs
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/${name}.simd128.mjs ${name}.mjs
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/${name}.d.mts ${name}.d.mts
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/${name}.simd128.wasm ${name}.simd128.wasm
+    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/relaxed/${name}.simd128.wasm ${name}.relaxed.wasm
+    DEPENDS ${readers}_simd128 ${readers}_relaxed
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
+    COMMENT "One glue for both modules of ${name}" VERBATIM)
+endfunction()
+add_kind(id2vec common)
+add_kind(id2vec.full full)

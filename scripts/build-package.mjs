@@ -1,39 +1,52 @@
-// Writes dist/: the bundled modules, their types, the two wasm files; prints their sizes.
+// Writes dist/: the bundled modules, their types, the wasm files; prints their sizes, and fails where they have grown
+// beyond scripts/sizes.json.
 //
 //   index.js    Node and browsers          cli.js      the command id2vec
 //   worker.js   self-contained, so that a page can start it from any address
 //
-// Modules that several entries share become files beside them, in the same folder, because
-// `new URL('./id2vec.….wasm', import.meta.url)` in the sources means a file in dist/.
+// Modules that several entries share, and those that are imported when they are needed, become files beside them, in
+// the same folder, because `new URL('./id2vec.….wasm', import.meta.url)` in the sources means a file in dist/.
 import { chmod, copyFile, mkdir, rm } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
 import { rolldown } from 'rolldown';
 import { run } from './lib/run.mjs';
-import { printSizes } from './lib/sizes.mjs';
+import { checkSizes, closure, printSizes } from './lib/sizes.mjs';
 
 const entries = { index: 'bindings/js/index.ts', cli: 'bindings/js/cli/main.ts' };
 const workers = { worker: 'bindings/js/worker.ts' };
-const wasmFiles = ['id2vec.simd128.wasm', 'id2vec.relaxed.wasm', 'id2vec.eigen.wasm'];
+const kinds = ['id2vec', 'id2vec.full'];
+const wasmFiles = kinds.flatMap((kind) => [`${kind}.simd128.wasm`, `${kind}.relaxed.wasm`]);
 
 // Names of classes are what a person sees of an object on a console.
 const names = { keepNames: { class: true, function: false } };
 
-/** Bundles those of the entries that exist; returns the chunks written. */
-async function bundle(candidates) {
-  const input = Object.fromEntries(Object.entries(candidates).filter(([, file]) => existsSync(file)));
-  if (Object.keys(input).length === 0) return [];
-  const build = await rolldown({
-    input,
-    platform: 'neutral',
-    external: /^node:/,
-    transform: { target: 'es2022' }, // Node 20 has no `using`
-    resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
-  });
+const options = {
+  platform: 'neutral',
+  external: /^node:/,
+  transform: { target: 'es2022' }, // Node 20 has no `using`
+  resolve: { extensionAlias: { '.js': ['.ts', '.js'] } },
+};
+
+/** The sources that importing `file` imports, dynamic imports aside. */
+async function staticImports(file) {
+  const build = await rolldown({ ...options, input: file });
+  const { output } = await build.generate({ format: 'esm' });
+  await build.close();
+  const chunks = output.filter((chunk) => chunk.type === 'chunk');
+  const needed = closure(chunks.find((chunk) => chunk.isEntry).fileName, chunks);
+  return new Set(
+    chunks.filter((chunk) => needed.includes(chunk.fileName)).flatMap((chunk) => chunk.moduleIds),
+  );
+}
+
+/** `groups`: chunks by name, and which sources go into each. Returns the chunks written. */
+async function bundle(input, { groups = [], external = options.external }) {
+  const build = await rolldown({ ...options, external, input });
   const { output } = await build.write({
     dir: 'dist',
     format: 'esm',
     entryFileNames: '[name].js',
-    chunkFileNames: (chunk) => (chunk.isDynamicEntry ? '[name].js' : 'shared.js'),
+    chunkFileNames: '[name].js',
+    ...(groups.length > 0 && { codeSplitting: { groups } }),
     minify: { compress: names, mangle: names, codegen: true },
     sourcemap: true,
   });
@@ -47,14 +60,27 @@ await mkdir('dist', { recursive: true });
 const types = run('node', ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.types.json'], {
   stdio: ['ignore', process.stderr, 'inherit'],
 });
-const chunks = [...(await bundle(entries)), ...(await bundle(workers))];
+// What every page needs in one file, what the full core needs in another, and the rest as its importers have it.
+const common = await staticImports(entries.index);
+const isFull = /\/id2vec\.full\.mjs$|\/bindings\/js\/(full_core|quantize|save|export)\.ts$/;
+const isHelper = /@oxc-project.runtime/;
+const groups = [
+  { name: 'shared', priority: 1, test: (id) => common.has(id) || isHelper.test(id) },
+  { name: 'full', test: isFull },
+];
+// A worker gets its rows as they are: what it would import to encode them stays outside of its one file.
+const outside = [options.external, /\/quantize\.js$/];
+const chunks = [...(await bundle(entries, { groups })), ...(await bundle(workers, { external: outside }))];
 for (const file of wasmFiles) {
   await copyFile(`build/wasm/${file}`, `dist/${file}`);
   await chmod(`dist/${file}`, 0o644); // the linker marks them executable
 }
-if (existsSync('dist/cli.js')) await chmod('dist/cli.js', 0o755);
+await chmod('dist/cli.js', 0o755);
 await types;
 // The package's types name the glue's by their place relative to the sources, so dist/types repeats the folders.
 await mkdir('dist/types/build/wasm', { recursive: true });
-await copyFile('build/wasm/id2vec.d.mts', 'dist/types/build/wasm/id2vec.d.mts');
-await printSizes(chunks, wasmFiles);
+for (const kind of kinds) {
+  await copyFile(`build/wasm/${kind}.d.mts`, `dist/types/build/wasm/${kind}.d.mts`);
+}
+const downloads = await printSizes(chunks, wasmFiles);
+await checkSizes(downloads, 'scripts/sizes.json');

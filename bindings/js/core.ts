@@ -8,31 +8,41 @@ import type { MainModule } from '../../build/wasm/id2vec.mjs';
 import { EmbeddingError } from './errors.js';
 import { Memory } from './memory.js';
 import { compileModule } from './wasm.js';
-import type { Isa, WasmOptions } from './wasm.js';
+import type { CompiledModule, Kind, WasmOptions } from './wasm.js';
 
 /** What fits the memory that is at hand anyway. */
 const kStagedBytes = 64 * 1024;
 
-export class Core {
-  readonly functions: MainModule;
+export class Core<Functions extends MainModule = MainModule> {
+  readonly functions: Functions;
   readonly memory: Memory;
   /** What the core's functions that choose kernels take. */
   readonly isa: string;
+  readonly kind: Kind;
+  readonly #module: WebAssembly.Module;
 
-  private constructor(
-    functions: MainModule,
-    isa: Isa,
-    /** To be instantiated again in another thread. */
-    readonly module: WebAssembly.Module,
+  constructor(
+    functions: Functions,
+    { module, isa, kind }: CompiledModule,
+    /** What it was made with, for another one of its kind. */
+    readonly options: WasmOptions,
   ) {
     this.functions = functions;
+    this.kind = kind;
+    this.#module = module;
     this.memory = new Memory(functions);
     this.isa = supportedIsa(functions, isa);
   }
 
+  /** One that reads GGUF and safetensors. */
   static async create(options: WasmOptions): Promise<Core> {
-    const { module, isa } = await compileModule(options);
-    return new Core(await instantiate(module), isa, module);
+    const compiled = await compileModule(options);
+    return new Core(await instantiate(createModule, compiled.module), compiled, options);
+  }
+
+  /** What a thread that has rows of its own needs: tables, but no headers. */
+  async workerModule(): Promise<WebAssembly.Module> {
+    return this.kind === 'common' ? this.#module : (await compileModule(this.options)).module;
   }
 
   /** Throws the core's last failure if `code` says that there was one. */
@@ -84,7 +94,7 @@ export class Core {
 }
 
 // A module that a caller brought may carry relaxed kernels although they compute wrong results here.
-function supportedIsa(functions: MainModule, isa: Isa): string {
+function supportedIsa(functions: MainModule, isa: CompiledModule['isa']): string {
   const carried = functions.isas() as string[];
   if (isa === 'auto') {
     const right = carried.filter((name) => name !== 'relaxed' || functions.relaxedDotIsRight());
@@ -98,8 +108,16 @@ function supportedIsa(functions: MainModule, isa: Isa): string {
   );
 }
 
-// The glue waits for the instance forever if it is not told of a failure, hence the promise around it.
-function instantiate(module: WebAssembly.Module): Promise<MainModule> {
+type Glue<Functions> = (options: object) => Promise<Functions>;
+
+/**
+ * @internal An instance of a module, behind its glue: which waits for the instance forever if it is not told of a
+ * failure, hence the promise around it.
+ */
+export function instantiate<Functions>(
+  glue: Glue<Functions>,
+  module: WebAssembly.Module,
+): Promise<Functions> {
   return new Promise((resolve, reject) => {
     const instantiateWasm = (
       imports: WebAssembly.Imports,
@@ -108,6 +126,6 @@ function instantiate(module: WebAssembly.Module): Promise<MainModule> {
       WebAssembly.instantiate(module, imports).then(receive).catch(reject);
       return {};
     };
-    createModule({ instantiateWasm }).then(resolve, reject);
+    glue({ instantiateWasm }).then(resolve, reject);
   });
 }

@@ -2,13 +2,16 @@
  * Model files out of model files: the tables that play a role, in their own format or another one, with the metadata
  * and the vocabulary of where they come from. Everything else of the source is left out.
  */
-import type { Writer } from '../../build/wasm/id2vec.mjs';
+import type { Writer } from '../../build/wasm/id2vec.full.mjs';
 import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
+import { createFullCore } from './full_core.js';
+import type { FullCore } from './full_core.js';
 import { roleIndex } from './info.js';
 import { Loader } from './load.js';
-import { openModel } from './open.js';
+import { openModelWith } from './open.js';
 import type { MetadataValue, Opened, OpenOptions, Plan } from './open.js';
+import { encodeTable } from './quantize.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
 import type { Source, SourceLike } from './sources/source.js';
@@ -68,16 +71,16 @@ export async function exportModel<T>(
   use: (file: ExportedFile) => Promise<T>,
 ): Promise<T> {
   const source = await openSource(from, options);
-  let opened: Opened | undefined;
+  let opened: Opened<FullCore> | undefined;
   let tables: TablesOf | undefined;
   try {
-    opened = await openModel(source, options);
+    opened = await openModelWith(await createFullCore(options), source, options);
     const vocabulary = await siblingVocabulary(opened, source, options.signal);
     tables = new TablesOf(opened, options);
     await tables.load();
     const reports = tables.quantize();
     const { from: before, to: vocabSize } = tables.resize();
-    const writer = opened.opener.writer();
+    const writer = opened.core.functions.writerAfter(opened.opener);
     try {
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
       if (vocabSize !== before) resizeMetadata(writer, opened, before, vocabSize);
@@ -149,7 +152,7 @@ class TablesOf {
   #tables: { role: string; name: string; table: EmbeddingTable; isVector: boolean; isMatrix: boolean }[] = [];
 
   constructor(
-    private readonly opened: Opened,
+    private readonly opened: Opened<FullCore>,
     private readonly options: ExportOptions,
   ) {
     this.#plan = opened.plan();
@@ -186,7 +189,7 @@ class TablesOf {
         if (to === '') {
           throw new EmbeddingError('unsupported', `There is no encoder for the type "${type}".`);
         }
-        const quantized = entry.table.quantize(to);
+        const quantized = encodeTable(core, entry.table, to);
         try {
           const report = core.require(
             core.functions.compare(entry.table.handle, quantized.handle) as Losses | null,

@@ -3,13 +3,13 @@
  * A, Bᵀ and the other tensors of the model's input and output stage. Loaded again, that file looks up A[ids] · B and
  * scores (h · Bᵀ) · Aᵀ.
  */
-import type { Factorization, Writer } from '../../build/wasm/id2vec.mjs';
-import type { Core } from './core.js';
-import { symmetricEigen } from './eigen.js';
+import type { Writer } from '../../build/wasm/id2vec.full.mjs';
 import { EmbeddingError } from './errors.js';
 import { pieceBytes, setVocabulary, siblingVocabulary } from './export.js';
+import { createFullCore } from './full_core.js';
+import type { FullCore } from './full_core.js';
 import { Loader } from './load.js';
-import { openModel } from './open.js';
+import { openModelWith } from './open.js';
 import type { Opened, OpenOptions } from './open.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
@@ -63,14 +63,14 @@ export async function factorizeModel<T>(
   use: (file: FactorizedFile) => Promise<T>,
 ): Promise<T> {
   const source = await openSource(from, options);
-  let opened: Opened | undefined;
+  let opened: Opened<FullCore> | undefined;
   let factorizer: Factorizer | undefined;
   try {
-    opened = await openModel(source, options);
+    opened = await openModelWith(await createFullCore(options), source, options);
     const vocabulary = await siblingVocabulary(opened, source, options.signal);
     factorizer = new Factorizer(opened, options);
     const report = await factorizer.run();
-    const writer = opened.opener.writer();
+    const writer = opened.core.functions.writerAfter(opened.opener);
     try {
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
       factorizer.addTo(writer);
@@ -95,12 +95,12 @@ interface Result {
 }
 
 class Factorizer {
-  readonly #core: Core;
+  readonly #core: FullCore;
   /** What goes into the file. */
   readonly #tables: { name: string; table: EmbeddingTable; isVector: boolean }[] = [];
 
   constructor(
-    private readonly opened: Opened,
+    private readonly opened: Opened<FullCore>,
     private readonly options: FactorizeOptions,
   ) {
     this.#core = opened.core;
@@ -127,7 +127,7 @@ class Factorizer {
         // A head with the same bytes is the same table, and goes through the projection from now on.
         if (other !== table) this.#tables.push({ name, table: other, isVector: rows === 1 });
       }
-      return await this.#factors(table, embedding.name);
+      return this.#factors(table, embedding.name);
     } finally {
       table.dispose();
     }
@@ -141,51 +141,24 @@ class Factorizer {
     for (const { table } of this.#tables) table.dispose();
   }
 
-  async #factors(table: EmbeddingTable, name: string): Promise<FactorizeReport> {
+  #factors(table: EmbeddingTable, name: string): FactorizeReport {
     const { vocabSize: rows, dim, dtype: from, bytes: sourceBytes } = table;
     const { rank } = this.options;
     const dtype = this.#encodable(this.options.type ?? from, rank);
     const factorization = new this.#core.functions.Factorization(table.handle);
     try {
-      const { vectors, values } = await symmetricEigen(this.#gram(factorization, dim), dim);
-      this.#run(factorization, Float32Array.from(vectors.subarray(0, rank * dim)), dtype);
+      this.#core.check(factorization.decompose());
+      const optimalError = factorization.optimalError(rank);
+      this.#core.check(factorization.run(rank, dtype));
       const a = this.#core.require(factorization.takeRows());
       this.#keep(name, new EmbeddingTable(this.#core, a, { rows, cols: rank, dtype }));
       const b = this.#core.require(factorization.takeProjection());
       this.#keep(kProjectionName, new EmbeddingTable(this.#core, b, { rows: dim, cols: rank, dtype: 'F32' }));
-      const optimalError = this.#optimalError(values);
       const result = factorization.result() as Result;
       return { rank, dtype, sourceParameters: rows * dim, sourceBytes, optimalError, ...result };
     } finally {
       factorization.delete();
     }
-  }
-
-  #gram(factorization: Factorization, dim: number): Float64Array {
-    const address = factorization.gram();
-    if (address === 0) throw this.#core.failure();
-    const bytes = this.#core.memory.bytes(address, dim * dim * 8);
-    factorization.dropGram();
-    return new Float64Array(bytes.buffer);
-  }
-
-  #run(factorization: Factorization, basis: Float32Array, dtype: string): void {
-    const { memory } = this.#core;
-    const address = memory.allocate(basis.byteLength);
-    try {
-      memory.writeFloats(address, basis);
-      this.#core.check(factorization.run(address, this.options.rank, dtype));
-    } finally {
-      memory.release(address);
-    }
-  }
-
-  #optimalError(values: Float64Array): number {
-    const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
-    return this.#core.memory.withScratch(bytes.length, (address) => {
-      this.#core.memory.write(address, bytes);
-      return this.#core.functions.optimalError(address, values.length, this.options.rank);
-    });
   }
 
   /** Of a format that cannot be written (or not at this width) the next best. */

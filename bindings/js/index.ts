@@ -5,7 +5,7 @@ export type { CachedFile, CacheOptions } from './cache/cache.js';
 export { openDirectory } from './directory.js';
 export type { Directory } from './directory.js';
 export { EmbeddingError } from './errors.js';
-export { exportModel } from './export.js';
+export { exportModel, openTokenizer, readTokenizer } from './later.js';
 export type { ExportedFile, ExportOptions, QuantizeReport } from './export.js';
 export type { LoadTraffic, MemoryBill, MemoryUse, ModelDescription, ModelInfo, RemoteUse } from './info.js';
 export { EmbeddingModel } from './model.js';
@@ -30,7 +30,6 @@ export type {
 export { EmbeddingTable, HeapFloats } from './table.js';
 export type { TableOptions } from './table.js';
 export type { TokenizerFiles } from './tokenizer/json.js';
-export { openTokenizer, readTokenizer } from './tokenizer/tokenizer.js';
 export type { Tokenizer, TokenizerLibrary, TokenizerOptions } from './tokenizer/tokenizer.js';
 export type { TokenList } from './tokens.js';
 export type { Ids, LogitsOptions, LookupOptions, Precision, Tensor, TopK, TopKOptions } from './types.js';

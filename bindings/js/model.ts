@@ -3,13 +3,13 @@ import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
 import type { LoadTraffic, ModelDescription, ModelInfo } from './info.js';
+import { lazy } from './lazy.js';
 import { Loader } from './load.js';
 import type { LoadContext } from './read.js';
 import { openModel } from './open.js';
 import type { Opened, OpenOptions, Plan } from './open.js';
 import { MemoryResidency } from './residency/memory.js';
 import type { Residency } from './residency/residency.js';
-import { RemoteResidency } from './residency/remote.js';
 import type { RemoteOptions } from './residency/remote.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
@@ -25,9 +25,7 @@ import type {
   Plane,
   PoolOptions,
 } from './stage_types.js';
-import { WorkersResidency } from './residency/workers.js';
 import type { WorkersOptions } from './residency/workers.js';
-import { floatHeader, saveTables } from './save.js';
 import type { EmbeddingTable } from './table.js';
 import { checkFresh, rowSource } from './training/fresh.js';
 import type { FreshTable } from './training/fresh.js';
@@ -259,7 +257,8 @@ export class EmbeddingModel {
     const rows = async (first: number, count: number) =>
       (await this.lookup(Array.from({ length: count }, (_, i) => first + i))).data;
     this.#alive();
-    const header = floatHeader(this.#core, this.#description, this.#origin);
+    const { floatHeader } = await lazy('writing model files', () => import('./save.js'));
+    const header = await floatHeader(this.#core, this.#description, this.#origin);
     const source = rowSource({ vocabSize: this.vocabSize, dim: this.dim, rows, header });
     return EmbeddingModel.load(source, { ...options, profile: this.info.profile });
   }
@@ -283,12 +282,13 @@ export class EmbeddingModel {
    * model file, with the vocabulary and all metadata of the file that the model comes from.
    * @returns the file's bytes, to write to disk or to put into a Blob
    */
-  save(container: 'gguf' | 'safetensors' = 'gguf'): Uint8Array<ArrayBuffer> {
+  async save(container: 'gguf' | 'safetensors' = 'gguf'): Promise<Uint8Array<ArrayBuffer>> {
     const { tables, stages } = this.#alive();
     if (tables === undefined) {
       throw new EmbeddingError('unsupported', 'save needs the rows in memory: load with residency "memory".');
     }
     const { embedding, head } = tables;
+    const { saveTables } = await lazy('writing model files', () => import('./save.js'));
     return saveTables({ embedding, head, others: stages.others }, this.#description, this.#origin, container);
   }
 
@@ -329,12 +329,16 @@ async function loadResidency(opened: Opened, plan: Plan, options: LoadOptions): 
   switch (residency) {
     case 'memory':
       return loadIntoMemory(opened, plan, head, options);
-    case 'workers':
+    case 'workers': {
+      const { WorkersResidency } = await lazy('rows in workers', () => import('./residency/workers.js'));
       return WorkersResidency.load(opened, plan, roles, await stagesAlone(), options);
-    case 'remote':
+    }
+    case 'remote': {
+      const { RemoteResidency } = await lazy('remote rows', () => import('./residency/remote.js'));
       return new RemoteResidency(opened, plan.roles, roles, await stagesAlone(), remote, (signal) =>
         loadIntoMemory(opened, plan, head, { signal, onProgress: options.onProgress }),
       );
+    }
     default:
       throw new TypeError(
         `residency must be "memory", "workers" or "remote", not ${JSON.stringify(residency)}`,

@@ -7,6 +7,7 @@ import { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { ModelFiles } from './files.js';
 import type { LoadTraffic } from './info.js';
+import { lazy } from './lazy.js';
 import { InflatedSource } from './sources/inflate.js';
 import type { Source } from './sources/source.js';
 import type { WasmOptions } from './wasm.js';
@@ -155,9 +156,9 @@ interface Want {
 }
 
 /** A core whose opener has read the headers of one model. */
-export class Opened {
+export class Opened<C extends Core = Core> {
   constructor(
-    readonly core: Core,
+    readonly core: C,
     readonly opener: Opener,
     readonly files: ModelFiles,
     readonly directory: DirectoryData,
@@ -186,7 +187,21 @@ export class Opened {
 
 /** Reads the headers, resolves roles and applies the caller's profile; reads no weight. */
 export async function openModel(source: Source, options: OpenOptions): Promise<Opened> {
-  const opened = await open(source, options, (opener) => opener.openModel());
+  return withProfile(await open(source, options, openStep), options);
+}
+
+/** The same with a core of the caller's. */
+export async function openModelWith<C extends Core>(
+  core: C,
+  source: Source,
+  options: OpenOptions,
+): Promise<Opened<C>> {
+  return withProfile(await openWith(core, new ModelFiles(source), options, openStep), options);
+}
+
+const openStep: Step = (opener) => opener.openModel();
+
+function withProfile<O extends Opened>(opened: O, options: OpenOptions): O {
   try {
     overrideProfile(opened, options.profile ?? {});
   } catch (error) {
@@ -231,11 +246,27 @@ function sourceOf(opener: Opener, files: ModelFiles, name: string): Source {
 
 type Step = (opener: Opener) => number;
 
+// A file that the common core does not recognise is one for the full core, which also says what it seems to be.
 async function open(source: Source, options: OpenOptions, step: Step): Promise<Opened> {
   options.signal?.throwIfAborted();
-  const core = await Core.create(options);
   const files = new ModelFiles(source);
-  const opener = new core.functions.Opener(source.name, options.tensor ?? '', options.head ?? '');
+  try {
+    return await openWith(await Core.create(options), files, options, step);
+  } catch (error) {
+    if (!(error instanceof EmbeddingError && error.code === 'unrecognised')) throw error;
+  }
+  const { createFullCore } = await lazy('this kind of file', () => import('./full_core.js'));
+  return openWith(await createFullCore(options), files, options, step);
+}
+
+async function openWith<C extends Core>(
+  core: C,
+  files: ModelFiles,
+  options: OpenOptions,
+  step: Step,
+): Promise<Opened<C>> {
+  const { name } = files.root;
+  const opener = new core.functions.Opener(name, options.tensor ?? '', options.head ?? '');
   try {
     await new HeaderDriver(core, opener, files, options).run(step);
     return new Opened(core, opener, files, opener.directory() as DirectoryData);

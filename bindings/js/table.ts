@@ -2,6 +2,7 @@ import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } f
 import type { CheckedHidden } from './arguments.js';
 import { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
+import { lazy } from './lazy.js';
 import type { TableSpec } from './open.js';
 import type { Table as TableHandle } from '../../build/wasm/id2vec.mjs';
 import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
@@ -66,19 +67,26 @@ export class EmbeddingTable {
     return new EmbeddingTable(core, handle, { rows, cols: spec.cols, dtype: spec.dtype });
   }
 
+  /** @internal What another core needs to know to make the same table. */
+  get spec(): TableSpec {
+    return this.handle.spec() as TableSpec;
+  }
+
   /** @internal */
   get core(): Core {
     return this.#core;
   }
 
   /**
-   * A new table with the same rows in another format, encoded as ggml's reference does.
+   * A new table with the same rows in another format, encoded as ggml's reference does, by a module that is loaded
+   * for it.
    * @throws {EmbeddingError} `unsupported` where there is no encoder for the format
    * @throws {TypeError} where d is no whole number of its blocks
    */
-  quantize(dtype: string): EmbeddingTable {
-    const handle = this.#core.require(this.#core.functions.quantize(this.handle, dtype));
-    return new EmbeddingTable(this.#core, handle, { rows: this.vocabSize, cols: this.dim, dtype });
+  async quantize(dtype: string): Promise<EmbeddingTable> {
+    void this.handle; // throws where it was disposed of
+    const { quantizeTable } = await lazy('encoding tables', () => import('./quantize.js'));
+    return quantizeTable(this, dtype);
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
- * From an `isa` to a compiled module: which of the two files, where it lies, and how it is compiled. WebAssembly
+ * From an `isa` to a compiled module: which of the files, where it lies, and how it is compiled. WebAssembly
  * cannot mix instruction sets in one module, so there is one file for engines with relaxed SIMD and one without;
- * both carry the scalar kernels, too.
+ * both carry the scalar kernels, too. What most pages never call is in the `full` ones of each (see full_core.ts).
  */
 import { EmbeddingError } from './errors.js';
 import { relaxedDotIsRight } from './probe.js';
@@ -21,60 +21,82 @@ export interface WasmOptions {
    * file. Runtimes that compile no bytes (workerd) import one of them statically and pass it here.
    */
   wasm?: WasmInput;
+  /**
+   * The same for the module that PyTorch, ONNX and npy files, `save` and `quantize` need. Default:
+   * `id2vec.full.relaxed.wasm` or `id2vec.full.simd128.wasm` beside this file, loaded when it is needed.
+   */
+  fullWasm?: WasmInput;
 }
 
 export interface CompiledModule {
   module: WebAssembly.Module;
   /** What to ask the module's kernels for. */
   isa: Isa;
+  kind: Kind;
 }
+
+/** `full`: with all containers, encoders and writers. */
+export type Kind = 'common' | 'full';
 
 /**
  * Compiles the module that `options` ask for; each file once per process.
  * @throws {EmbeddingError} `unsupported` where the engine lacks the instruction set, `wasm` where there is no module
  */
-export async function compileModule(options: WasmOptions): Promise<CompiledModule> {
+export async function compileModule(options: WasmOptions, kind: Kind = 'common'): Promise<CompiledModule> {
   const isa = options.isa ?? 'auto';
-  if (isa === 'relaxed' && options.wasm === undefined && !relaxedDotIsRight()) {
+  const given = kind === 'full' ? options.fullWasm : options.wasm;
+  if (isa === 'relaxed' && given === undefined && !relaxedDotIsRight()) {
     throw new EmbeddingError(
       'unsupported',
       'This engine has no relaxed SIMD, or computes wrong results with it: use isa "auto" or "simd128".',
     );
   }
-  if (options.wasm !== undefined) return { module: await compile(options.wasm), isa };
+  if (given !== undefined) return { module: await compile(given), isa, kind };
   const relaxed = isa === 'relaxed' || (isa === 'auto' && relaxedDotIsRight());
-  return { module: await compileFile(relaxed ? 'relaxed' : 'simd128'), isa };
+  return { module: await compileFile(kind, relaxed ? 'relaxed' : 'simd128'), isa, kind };
 }
+
+type Variant = 'relaxed' | 'simd128';
 
 const compiled = new Map<string, Promise<WebAssembly.Module>>();
 
-function compileFile(variant: 'relaxed' | 'simd128'): Promise<WebAssembly.Module> {
-  let module = compiled.get(variant);
+function compileFile(kind: Kind, variant: Variant): Promise<WebAssembly.Module> {
+  const name = kind === 'full' ? `id2vec.full.${variant}.wasm` : `id2vec.${variant}.wasm`;
+  let module = compiled.get(name);
   if (module === undefined) {
-    module = compile(fileOf(variant));
-    compiled.set(variant, module);
-    module.catch(() => compiled.delete(variant)); // the next load tries again
+    module = compile(fileOf(kind, variant, name));
+    compiled.set(name, module);
+    module.catch(() => compiled.delete(name)); // the next load tries again
   }
   return module;
 }
 
-// Bundlers find the files by these two expressions. Where import.meta.url is undefined, new URL throws.
-function fileOf(variant: 'relaxed' | 'simd128'): URL {
+// Bundlers find the files by these expressions. Where import.meta.url is undefined, new URL throws.
+const kFiles = {
+  common: {
+    relaxed: () => new URL('./id2vec.relaxed.wasm', import.meta.url),
+    simd128: () => new URL('./id2vec.simd128.wasm', import.meta.url),
+  },
+  full: {
+    relaxed: () => new URL('./id2vec.full.relaxed.wasm', import.meta.url),
+    simd128: () => new URL('./id2vec.full.simd128.wasm', import.meta.url),
+  },
+};
+
+function fileOf(kind: Kind, variant: Variant, name: string): URL {
   try {
-    return variant === 'relaxed'
-      ? new URL('./id2vec.relaxed.wasm', import.meta.url)
-      : new URL('./id2vec.simd128.wasm', import.meta.url);
+    return kFiles[kind][variant]();
   } catch (cause) {
+    const option = kind === 'full' ? 'fullWasm' : 'wasm';
     throw new EmbeddingError(
       'wasm',
-      `This runtime does not say where id2vec.${variant}.wasm lies: import it and pass it as the option "wasm".`,
+      `This runtime does not say where ${name} lies: import it and pass it as the option "${option}".`,
       { cause },
     );
   }
 }
 
-/** @internal */
-export async function compile(input: WasmInput): Promise<WebAssembly.Module> {
+async function compile(input: WasmInput): Promise<WebAssembly.Module> {
   const module = await input;
   if (module instanceof WebAssembly.Module) return module;
   if (module instanceof Response) return compileResponse(module);

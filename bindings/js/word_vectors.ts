@@ -2,9 +2,10 @@
  * Word vectors as people have them (GloVe and word2vec text, word2vec binary, fastText's `.vec`; gzip around them),
  * read in chunks of any size: rows leave as they come, tokens are kept to the end.
  */
-import type { WordVectorReader } from '../../build/wasm/id2vec.mjs';
-import { Core } from './core.js';
+import type { WordVectorReader } from '../../build/wasm/id2vec.full.mjs';
 import { EmbeddingError } from './errors.js';
+import { createFullCore } from './full_core.js';
+import type { FullCore } from './full_core.js';
 import type { ReadOptions, Source } from './sources/source.js';
 import type { WasmOptions } from './wasm.js';
 
@@ -25,7 +26,7 @@ export interface WordVectorLayout {
 /** A file of word vectors, recognised by its first line. */
 export class WordVectorFile {
   private constructor(
-    private readonly core: Core,
+    private readonly core: FullCore,
     private readonly source: Source,
     private readonly size: number,
   ) {}
@@ -38,7 +39,7 @@ export class WordVectorFile {
     const size = await source.size(options.signal);
     const head = await readHead(source, size, options);
     if (head.length === 0) return undefined;
-    const core = await Core.create(options);
+    const core = await createFullCore(options);
     const matches = core.memory.withScratch(head.length, (address) => {
       core.memory.write(address, head);
       return core.functions.isWordVectors(address, head.length);

@@ -30,5 +30,5 @@ for (const word of ['cat', 'girl', 'king', 'apple', 'monday', 'lake']) {
   const { indices } = await model.nearest(words.indexOf(word), 4);
   console.log(`${word.padEnd(8)} ${Array.from(indices, (id) => words[id]).join(' ')}`);
 }
-if (options.save !== undefined) await writeFile(options.save, model.save('gguf'));
+if (options.save !== undefined) await writeFile(options.save, await model.save('gguf'));
 model.dispose();

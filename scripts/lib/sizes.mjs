@@ -1,9 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { brotliCompressSync } from 'node:zlib';
 
+const measured = new Map();
+
+/** Bytes of a file of dist, raw and after Brotli. */
 async function measure(file) {
-  const bytes = await readFile(`dist/${file}`);
-  return { raw: bytes.length, brotli: brotliCompressSync(bytes).length };
+  if (!measured.has(file)) {
+    const bytes = await readFile(`dist/${file}`);
+    measured.set(file, { raw: bytes.length, brotli: brotliCompressSync(bytes).length });
+  }
+  return measured.get(file);
 }
 
 async function measureAll(files) {
@@ -17,7 +23,7 @@ async function measureAll(files) {
 }
 
 /** The files that a static import of `file` loads, itself included. */
-function closure(file, chunks) {
+export function closure(file, chunks) {
   const found = new Set([file]);
   for (const name of found) {
     for (const imported of chunks.find((chunk) => chunk.fileName === name)?.imports ?? []) {
@@ -27,17 +33,69 @@ function closure(file, chunks) {
   return [...found];
 }
 
-function printRow(name, { raw, brotli }) {
-  console.log(`${name.padEnd(34)} ${String(raw).padStart(9)} ${String(brotli).padStart(9)}`);
+/** What a page downloads for the first of its calls that needs it, beyond what it has by then: { name, files }. */
+function downloadsOf(chunks) {
+  const start = new Set(closure('index.js', chunks));
+  const later = (name, entry, ...others) => ({
+    name,
+    files: [...closure(entry, chunks).filter((file) => !start.has(file)), ...others],
+  });
+  const full = ['id2vec.full.relaxed.wasm'];
+  return [
+    { name: 'any model (relaxed SIMD)', files: [...start, 'id2vec.relaxed.wasm'] },
+    { name: 'any model (SIMD)', files: [...start, 'id2vec.simd128.wasm'] },
+    later('+ PyTorch, ONNX, npy', 'full_core.js', ...full),
+    later('+ quantize', 'quantize.js', ...full),
+    later('+ save', 'save.js', ...full),
+    later('+ residency "remote"', 'remote.js'),
+    later('+ residency "workers"', 'workers.js', 'worker.js'),
+  ];
 }
 
-/** Prints bytes, raw and after Brotli, of every file in dist and of what a page downloads. */
+function printRow(name, { raw, brotli }, note = '') {
+  console.log(
+    `${name.padEnd(28)} ${String(raw).padStart(9)} ${String(brotli).padStart(9)}  ${note}`.trimEnd(),
+  );
+}
+
+function printHead(name) {
+  console.log(`${name.padEnd(28)} ${'bytes'.padStart(9)} ${'brotli'.padStart(9)}`);
+}
+
+/**
+ * Prints bytes, raw and after Brotli, of every file in dist, and of what is downloaded when.
+ * @returns the downloads: [{ name, brotli }]
+ */
 export async function printSizes(chunks, wasmFiles) {
-  console.log(`${'dist'.padEnd(34)} ${'bytes'.padStart(9)} ${'brotli'.padStart(9)}`);
+  printHead('file of dist');
   for (const file of [...new Set([...chunks.map((chunk) => chunk.fileName), ...wasmFiles])]) {
     printRow(file, await measure(file));
   }
-  if (!chunks.some((chunk) => chunk.fileName === 'index.js')) return;
-  const script = closure('index.js', chunks);
-  for (const wasm of wasmFiles) printRow(`index.js + ${wasm}`, await measureAll([...script, wasm]));
+  console.log();
+  printHead('downloaded for');
+  const downloads = [];
+  for (const { name, files } of downloadsOf(chunks)) {
+    const size = await measureAll(files);
+    printRow(name, size, files.join(' '));
+    downloads.push({ name, ...size });
+  }
+  return downloads;
+}
+
+/** @throws where a download is larger than the checked-in number, or one of the two is missing */
+export async function checkSizes(downloads, file) {
+  const budget = JSON.parse(await readFile(file, 'utf8'));
+  for (const { name, brotli } of downloads) {
+    const most = budget[name];
+    if (most === undefined)
+      throw new Error(`${file} has no number for "${name}", which is ${brotli} bytes after Brotli`);
+    if (brotli > most) {
+      throw new Error(
+        `"${name}" is ${brotli} bytes after Brotli and may be ${most}: make it smaller, or raise the number in ${file} and say why`,
+      );
+    }
+  }
+  const gone = Object.keys(budget).find((name) => downloads.every((download) => download.name !== name));
+  if (gone !== undefined)
+    throw new Error(`${file} has a number for "${gone}", which is no download any more`);
 }

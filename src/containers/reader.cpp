@@ -3,38 +3,20 @@
 #include <algorithm>
 
 #include "containers/config.h"
-#include "containers/gguf.h"
 #include "containers/limits.h"
-#include "containers/npy.h"
-#include "containers/onnx.h"
-#include "containers/pytorch.h"
-#include "containers/safetensors.h"
 #include "containers/shard_index.h"
-#include "containers/unknown.h"
 #include "core/text.h"
 
 namespace id2vec {
 namespace {
 
-// Tried in this order: unmistakable magics first.
-constexpr ContainerReader kReaders[] = {
-    {"GGUF", is_gguf, read_gguf},
-    {"safetensors", is_safetensors, read_safetensors, true},
-    {"npz", is_npz, read_npz},
-    {"PyTorch", is_pytorch_zip, read_pytorch_zip, true},
-    {"npy", is_npy, read_npy},
-    {"PyTorch (legacy)", is_pytorch_legacy, read_pytorch_legacy, true},
-    {"shard index", is_shard_index, read_shard_index, true},
-    {"ONNX", is_onnx, read_onnx, true},
-};
-
 Result<const ContainerReader*> recognise(FileSet& files, std::string_view file) {
   ID2VEC_ASSIGN(const uint64_t size, files.size(file));
   ID2VEC_ASSIGN(const Bytes head, files.read(file, 0, std::min(size, limits::kDetectionBytes)));
-  for (const ContainerReader& reader : kReaders) {
+  for (const ContainerReader& reader : container_readers()) {
     if (reader.matches(head, size)) return &reader;
   }
-  return unknown_file(file, head);
+  return unrecognised_file(file, head);
 }
 
 // The file to start from: see read_directory.
@@ -55,8 +37,6 @@ Result<std::string> starting_file(FileSet& files) {
 }
 
 }  // namespace
-
-std::span<const ContainerReader> container_readers() { return kReaders; }
 
 Result<Directory> read_file(FileSet& files, std::string_view file) {
   ID2VEC_ASSIGN(const ContainerReader* const reader, recognise(files, file));

@@ -1,5 +1,5 @@
-// The one list of containers. A container is a pair of functions and one row in reader.cpp; detection is by
-// content, never by the file's ending.
+// The one list of containers. A container is a pair of functions and one row in readers.cpp; detection is by
+// content, never by the file's ending. A build that is to be small has common_readers.cpp instead.
 #pragma once
 
 #include <span>
@@ -22,6 +22,9 @@ struct ContainerReader {
 };
 
 std::span<const ContainerReader> container_readers();
+
+// Says of a file that none of them matches what it seems to be; kUnrecognised where another build may know it.
+Status unrecognised_file(std::string_view file, Bytes head);
 
 // Recognises a file and reads its header. kUnsupported where no reader matches, with a sentence about what
 // the file seems to be (an HTML page, a Git LFS pointer, a compressed file, …).

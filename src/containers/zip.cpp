@@ -193,8 +193,7 @@ Result<ZipEntry> parse_central(std::string_view file, Bytes& rest, uint64_t cent
 
 // Sorts by position, sets end_limit, and refuses entries that share bytes.
 Status lay_out(std::string_view file, std::vector<ZipEntry>& entries, uint64_t central_offset) {
-  heap_sort(entries,
-            [](const ZipEntry& a, const ZipEntry& b) { return a.header_offset < b.header_offset; });
+  heap_sort(entries, [](const ZipEntry& a, const ZipEntry& b) { return a.header_offset < b.header_offset; });
   for (size_t i = 0; i < entries.size(); ++i) {
     ZipEntry& entry = entries[i];
     entry.end_limit = i + 1 < entries.size() ? entries[i + 1].header_offset : central_offset;

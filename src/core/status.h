@@ -13,7 +13,8 @@ namespace id2vec {
 // One line of meaning each. The names that JavaScript sees (`error.code`) come from code_name().
 enum class Code : uint8_t {
   kOk,
-  kNeedBytes,    // not an error: a sans-io reader wants a byte range that it was not handed yet
+  kNeedBytes,  // not an error: a sans-io reader wants a byte range that it was not handed yet
+  kUnrecognised,  // nor is this: the file is of a container that this build has no reader for (common_readers.cpp)
   kTruncated,    // the file ends before what its header promises
   kMalformed,    // the file contradicts its own format
   kUnsupported,  // valid, but not a thing id2vec reads (a dtype, a version, a compression, a pickle global)
@@ -29,6 +30,7 @@ constexpr std::string_view code_name(Code code) {
   switch (code) {
     case Code::kOk: return "ok";
     case Code::kNeedBytes: return "need-bytes";
+    case Code::kUnrecognised: return "unrecognised";
     case Code::kTruncated: return "truncated";
     case Code::kMalformed: return "malformed";
     case Code::kUnsupported: return "unsupported";

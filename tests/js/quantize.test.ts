@@ -20,7 +20,7 @@ describe('an extreme weight keeps its place and sign', () => {
         Array.from({ length: 32 }, (_, i) => (i === place ? sign : 0.01 * ((i % 7) - 3))),
       );
       using table = await floatTable(Float32Array.from(rows.flat()), 32);
-      using quantized = table.quantize(type);
+      using quantized = await table.quantize(type);
       const { data } = quantized.lookup(rows.map((_, i) => i));
       rows.forEach((row, place) => {
         const decoded = data[place * 32 + place]!;
@@ -35,7 +35,7 @@ describe.skipIf(!hasCorpus)("ggml's own bytes", () => {
     const source = await corpusFile('golden/source.f32');
     const expected = await corpusFile(`golden/${type.toLowerCase()}.f32`);
     using table = await floatTable(new Float32Array(source.buffer), kCols);
-    using quantized = table.quantize(type);
+    using quantized = await table.quantize(type);
     const { data } = quantized.lookup([0, 1, 2, 3, 4, 5, 6, 7]);
     expect(new Uint32Array(data.buffer)).toEqual(new Uint32Array(expected.buffer));
   });

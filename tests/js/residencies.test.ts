@@ -128,6 +128,6 @@ describe('remote, without leave to load the whole table', () => {
     expect((await remote.pool(ids)).dims).toEqual([1, dim]);
     expect((await remote.similarity([1, 2])).dims).toEqual([2, 2]);
     expect(() => remote.trainer()).toThrow(/residency "memory"/);
-    expect(() => remote.save()).toThrow(/residency "memory"/);
+    await expect(remote.save()).rejects.toThrow(/residency "memory"/);
   });
 });

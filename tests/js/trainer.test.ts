@@ -196,11 +196,11 @@ describe('saved tables', () => {
     '%s loads again and is the same when saved again',
     async (container) => {
       using model = await fresh(40, 32);
-      const bytes = model.save(container);
+      const bytes = await model.save(container);
       using again = await EmbeddingModel.load(bytes);
       expect(await rowsOf(again)).toEqual(await rowsOf(model));
       expect(again.tied).toBe(true);
-      expect(again.save(container)).toEqual(bytes);
+      expect(await again.save(container)).toEqual(bytes);
     },
   );
 });
@@ -237,8 +237,8 @@ describe('wrong input is refused, and nothing has changed', () => {
 
   test('tables that are not F32, until they are dequantized on purpose', async () => {
     using float = await fresh(40, 32);
-    using quantized = await EmbeddingModel.load(float.save(), {});
-    using table = quantized.table!.quantize('Q8_0');
+    using quantized = await EmbeddingModel.load(await float.save(), {});
+    using table = await quantized.table!.quantize('Q8_0');
     expect(table.dtype).toBe('Q8_0');
     using copy = await quantized.dequantize();
     expect(await rowsOf(copy)).toEqual(await rowsOf(quantized));

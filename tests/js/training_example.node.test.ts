@@ -35,9 +35,9 @@ test('the same seed gives the same table, and a saved one loads again', async ()
   const run = () => train(text, { steps: 20, seed: 5 });
   const [one, two] = [await run(), await run()];
   expect(two.losses).toEqual(one.losses);
-  expect(two.model.save()).toEqual(one.model.save());
-  using again = await EmbeddingModel.load(one.model.save());
-  expect(again.save()).toEqual(one.model.save());
+  expect(await two.model.save()).toEqual(await one.model.save());
+  using again = await EmbeddingModel.load(await one.model.save());
+  expect(await again.save()).toEqual(await one.model.save());
   one.model.dispose();
   two.model.dispose();
 });

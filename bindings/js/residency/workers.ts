@@ -64,7 +64,8 @@ export class WorkersResidency implements Residency {
     const threads: WorkerThread[] = [];
     try {
       for (let i = 0; i < count; i++) threads.push(await WorkerThread.start(options.worker));
-      const starts = threads.map((thread) => thread.call('start', { module: core.module, isa: core.isa }));
+      const module = await core.workerModule();
+      const starts = threads.map((thread) => thread.call('start', { module, isa: core.isa }));
       await abortable(Promise.all(starts), options.signal);
       const wanted = [...new Set([roles.embedding, roles.head])];
       const loader = new ShardLoader(opened, plan, wanted, threads, options);

@@ -26,7 +26,7 @@ async function run(source: Origin['source'], title: string): Promise<void> {
   }
   const made = await EmbeddingModel.create({ ...kShape, seed: 1 });
   for (const dtype of kFormats) {
-    const table = dtype === 'F32' ? made.table! : await Promise.resolve(made.table!.quantize(dtype));
+    const table = dtype === 'F32' ? made.table! : await made.table!.quantize(dtype);
     report({ figures: await measure('made up', table) });
     if (table !== made.table) table.dispose();
   }

@@ -7,6 +7,7 @@
 
 #include "border.h"
 #include "core/text.h"
+#include "opener.h"
 #include "to_js.h"
 #include "tools/gguf_writer.h"
 #include "tools/quantize.h"
@@ -69,25 +70,10 @@ val Writer::pieces() const {
   return list;
 }
 
-val Origin::long_array(const std::string& key) const {
-  const auto found = directory_.metadata.find(key);
-  const auto* array = found == directory_.metadata.end() ? nullptr : std::get_if<LongArray>(&found->second);
-  if (array == nullptr || array->bytes.empty()) return val::null();
-  val object = val::object();
-  object.set("type", array->type);
-  object.set("length", number(array->length));
-  object.set("address", reinterpret_cast<uintptr_t>(array->bytes.data()));
-  object.set("bytes", number(array->bytes.size()));
-  return object;
-}
-
 namespace {
 
-// Address of the first element; 0 where there is none.
-template <class T>
-uintptr_t address_of(const std::vector<T>& values) {
-  return values.empty() ? 0 : reinterpret_cast<uintptr_t>(values.data());
-}
+// A file to be written with the metadata and the vocabulary of the one that was read.
+std::unique_ptr<Writer> writer_after(const Opener& opener) { return std::make_unique<Writer>(opener.read()); }
 
 // The same rows in another format; null on failure.
 std::unique_ptr<Table> quantize(const Table& table, const std::string& dtype) {
@@ -140,28 +126,15 @@ EMSCRIPTEN_BINDINGS(id2vec_writing) {
   using emscripten::class_;
   using emscripten::function;
 
+  function("writerAfter", &writer_after);
   function("quantize", &quantize);
   function("resize", &resize);
   function("encodable", &encodable);
   function("compare", &compare);
 
-  class_<Origin>("Origin")
-      .property(
-          "size", +[](const Origin& origin) { return origin.vocabulary().size(); })
-      .property(
-          "text",
-          +[](const Origin& origin) { return reinterpret_cast<uintptr_t>(origin.vocabulary().text.data()); })
-      .property(
-          "offsets", +[](const Origin& origin) { return address_of(origin.vocabulary().offsets); })
-      .property(
-          "scores", +[](const Origin& origin) { return address_of(origin.vocabulary().scores); })
-      .property(
-          "types", +[](const Origin& origin) { return address_of(origin.vocabulary().types); })
-      .function("longArray", &Origin::long_array)
-      .function("writer", &Origin::writer);
-
   class_<Writer>("Writer")
       .constructor<>()
+      .function("setOrigin", &Writer::set_origin)
       .function("setText", &Writer::set_text)
       .function("setNumber", &Writer::set_number)
       .function("setVocabulary", &Writer::set_vocabulary)

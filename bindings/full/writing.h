@@ -8,7 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "border.h"
 #include "containers/directory.h"
+#include "containers/origin.h"
 #include "table/table.h"
 #include "tools/export.h"
 #include "tools/resize.h"
@@ -22,6 +24,11 @@ class Writer {
   explicit Writer(const Directory& source) {
     source_.metadata = source.metadata;
     source_.vocabulary = source.vocabulary;
+  }
+
+  // Metadata and vocabulary as an Origin of another core packed them.
+  int set_origin(uintptr_t bytes, size_t count) {
+    return report(unpack_origin({at<const char>(bytes), count}, source_));
   }
 
   void set_text(std::string key, std::string value) { source_.metadata[std::move(key)] = std::move(value); }
@@ -52,24 +59,6 @@ class Writer {
   Directory source_;
   std::vector<NamedTable> tables_;
   Export file_;
-};
-
-// What a file says beside its tensors. It outlives the file's opener, so that a model can be written again.
-class Origin {
- public:
-  // Takes metadata and vocabulary out of `source`.
-  explicit Origin(Directory&& source) {
-    directory_.metadata = std::exchange(source.metadata, {});
-    directory_.vocabulary = std::exchange(source.vocabulary, {});
-  }
-
-  const Vocabulary& vocabulary() const { return directory_.vocabulary; }
-  // {type, length, address, bytes} of an array that metadata holds as it was stored; null where there is none.
-  emscripten::val long_array(const std::string& key) const;
-  std::unique_ptr<Writer> writer() const { return std::make_unique<Writer>(directory_); }
-
- private:
-  Directory directory_;
 };
 
 }  // namespace id2vec

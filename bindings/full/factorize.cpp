@@ -1,16 +1,16 @@
-// Factorization as JavaScript drives it: the Gram matrix is made here, its eigenvectors by a module of their own
-// (bindings/eigen), the factors here again.
+// Factorization as JavaScript drives it: the eigenvectors of the Gram matrix once, factors of a rank from them.
 #include "tools/factorize.h"
 
 #include <emscripten/bind.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "border.h"
 #include "core/text.h"
 #include "stage/values.h"
+#include "tools/symmetric_eigen.h"
 
 namespace id2vec {
 namespace {
@@ -21,23 +21,31 @@ class Factorization {
  public:
   explicit Factorization(const Table& table) : table_(table) {}
 
-  // Address of the Gram matrix, double [d, d]; 0 on failure.
-  uintptr_t gram() {
+  // Finds the directions [d, d] that matter most, and how much each does.
+  int decompose() {
     const size_t width = table_.spec().cols;
-    Result<Values<double>> room = Values<double>::of(width * width);
-    if (report(room.status()) != 0) return 0;
-    gram_ = std::move(room.value());
-    if (report(gram_matrix(table_, gram_.all())) != 0) return 0;
-    return reinterpret_cast<uintptr_t>(gram_.data());
+    Result<Values<double>> matrix = Values<double>::of(width * width);
+    if (!matrix.ok()) return report(matrix.status());
+    Result<Values<double>> values = Values<double>::of(width);
+    if (!values.ok()) return report(values.status());
+    directions_ = std::move(matrix.value());
+    eigenvalues_ = std::move(values.value());
+    if (const int code = report(gram_matrix(table_, directions_.all())); code != 0) return code;
+    return report(symmetric_eigen(directions_.all(), eigenvalues_.all()));
   }
-  void drop_gram() { gram_ = {}; }
 
-  // basis: float [rank, d].
-  int run(uintptr_t basis, size_t rank, const std::string& dtype) {
+  // What no factors of this rank can beat.
+  double optimal_error(size_t rank) { return optimal_relative_error(eigenvalues_.all(), rank); }
+
+  // Factors of rank 1 to d; the directions are used up.
+  int run(size_t rank, const std::string& dtype) {
     const Dtype* format = dtype_by_name(dtype);
     if (format == nullptr) return report(fail(Code::kUnsupported, "There is no format ", quoted(dtype), "."));
-    Result<Factors> factors =
-        factorize(table_, span_at<const float>(basis, rank * table_.spec().cols), *format);
+    Result<Values<float>> basis = Values<float>::of(rank * table_.spec().cols);
+    if (!basis.ok()) return report(basis.status());
+    std::copy_n(directions_.data(), basis.value().size(), basis.value().data());
+    directions_ = {};
+    Result<Factors> factors = factorize(table_, basis.value().all(), *format);
     if (factors.ok()) factors_ = std::move(factors.value());
     return report(factors.status());
   }
@@ -58,27 +66,21 @@ class Factorization {
 
  private:
   const Table& table_;
-  Values<double> gram_;
+  Values<double> directions_, eigenvalues_;
   Factors factors_;
 };
-
-// eigenvalues: double [count].
-double optimal_error(uintptr_t eigenvalues, size_t count, size_t rank) {
-  return optimal_relative_error(span_at<const double>(eigenvalues, count), rank);
-}
 
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(id2vec_factorize) {
   emscripten::class_<Factorization>("Factorization")
       .constructor<const Table&>()
-      .function("gram", &Factorization::gram)
-      .function("dropGram", &Factorization::drop_gram)
+      .function("decompose", &Factorization::decompose)
+      .function("optimalError", &Factorization::optimal_error)
       .function("run", &Factorization::run)
       .function("result", &Factorization::result)
       .function("takeRows", &Factorization::take_rows)
       .function("takeProjection", &Factorization::take_projection);
-  emscripten::function("optimalError", &optimal_error);
 }
 
 }  // namespace id2vec

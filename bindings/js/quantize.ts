@@ -1,0 +1,32 @@
+/** Tables in another format. The encoders are in the full core, so a table of another core is copied there first. */
+import { createFullCore } from './full_core.js';
+import type { FullCore } from './full_core.js';
+import { EmbeddingTable } from './table.js';
+
+/** @internal A table in a full core of its own. */
+export async function quantizeTable(table: EmbeddingTable, dtype: string): Promise<EmbeddingTable> {
+  const core = await createFullCore(table.core.options);
+  using copy = copyInto(core, table);
+  return encodeTable(core, copy, dtype);
+}
+
+/** @internal A table of a full core, and its encoded twin in the same one. */
+export function encodeTable(core: FullCore, table: EmbeddingTable, dtype: string): EmbeddingTable {
+  const handle = core.require(core.functions.quantize(table.handle, dtype));
+  return new EmbeddingTable(core, handle, { rows: table.vocabSize, cols: table.dim, dtype });
+}
+
+const kPieceBytes = 4 << 20;
+
+/** @internal The same rows in the memory of another core. */
+export function copyInto(core: FullCore, table: EmbeddingTable): EmbeddingTable {
+  const copy = EmbeddingTable.allocate(core, table.spec, table.vocabSize);
+  const targets = copy.planes;
+  table.planes.forEach(({ address, bytes }, i) => {
+    for (let at = 0; at < bytes; at += kPieceBytes) {
+      const piece = table.core.memory.bytes(address + at, Math.min(kPieceBytes, bytes - at));
+      core.memory.write(targets[i]!.address + at, piece);
+    }
+  });
+  return copy;
+}
