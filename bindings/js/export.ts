@@ -11,7 +11,7 @@ import { roleIndex } from './info.js';
 import { Loader } from './load.js';
 import { openModelWith } from './open.js';
 import type { MetadataValue, Opened, OpenOptions, Plan } from './open.js';
-import { encodeTable } from './quantize.js';
+import { encodeTable, resizeTable } from './quantize.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
 import type { Source, SourceLike } from './sources/source.js';
@@ -227,7 +227,7 @@ class TablesOf {
       // A per-layer table may have fewer rows of its own: it is cut with the others, but not made longer.
       const size = has === from ? to : Math.min(has, to);
       if (size === has) continue;
-      entry.table = table.resize(size, { mean, asVector });
+      entry.table = resizeTable(this.opened.core, table, size, { mean, asVector });
       table.dispose();
     }
     return { from, to };

@@ -1,4 +1,4 @@
-/** Tables in another format. The encoders are in the full core, so a table of another core is copied there first. */
+/** Tables in another format, or of another size. The encoders are in the full core, so a table of another core is copied there first. */
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
 import { EmbeddingTable } from './table.js';
@@ -14,6 +14,22 @@ export async function quantizeTable(table: EmbeddingTable, dtype: string): Promi
 export function encodeTable(core: FullCore, table: EmbeddingTable, dtype: string): EmbeddingTable {
   const handle = core.require(core.functions.quantize(table.handle, dtype));
   return new EmbeddingTable(core, handle, { rows: table.vocabSize, cols: table.dim, dtype });
+}
+
+/**
+ * @internal A table of its own with another number of rows: those that both have keep their bytes, new ones are zeros or
+ * the mean of all rows. With `asVector`, a table of one row gets another number of values.
+ * @throws {EmbeddingError} `unsupported` where the format cannot hold the new rows
+ */
+export function resizeTable(
+  core: FullCore,
+  table: EmbeddingTable,
+  size: number,
+  { mean = false, asVector = false } = {},
+): EmbeddingTable {
+  const handle = core.require(core.functions.resize(table.handle, asVector, size, mean));
+  const [rows, cols] = asVector ? [1, size] : [size, table.dim];
+  return new EmbeddingTable(core, handle, { rows, cols, dtype: table.dtype });
 }
 
 const kPieceBytes = 4 << 20;

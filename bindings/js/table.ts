@@ -89,21 +89,6 @@ export class EmbeddingTable {
     return quantizeTable(this, dtype);
   }
 
-  /**
-   * A table of its own with another number of rows: those that both have keep their bytes, new ones are zeros or the mean
-   * of all rows. With `asVector`, a table of one row gets another number of values.
-   * @throws {EmbeddingError} `unsupported` where the format cannot hold the new rows
-   */
-  resize(size: number, { mean = false, asVector = false } = {}): EmbeddingTable {
-    const handle = this.#core.require(this.#core.functions.resize(this.handle, asVector, size, mean));
-    const rows = asVector ? 1 : size;
-    return new EmbeddingTable(this.#core, handle, {
-      rows,
-      cols: asVector ? size : this.dim,
-      dtype: this.dtype,
-    });
-  }
-
   /** The instruction set of its kernels: `scalar`, `simd128` or `relaxed`. */
   get isa(): string {
     return this.handle.isa();

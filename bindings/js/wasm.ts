@@ -51,9 +51,19 @@ export async function compileModule(options: WasmOptions, kind: Kind = 'common')
       'This engine has no relaxed SIMD, or computes wrong results with it: use isa "auto" or "simd128".',
     );
   }
-  if (given !== undefined) return { module: await compile(given), isa, kind };
+  if (given !== undefined) return { module: await compileGiven(given), isa, kind };
   const relaxed = isa === 'relaxed' || (isa === 'auto' && relaxedDotIsRight());
   return { module: await compileFile(kind, relaxed ? 'relaxed' : 'simd128'), isa, kind };
+}
+
+// A response can be read once, and a table asks for its full module whenever it needs one.
+const ofResponses = new WeakMap<object, Promise<WebAssembly.Module>>();
+
+function compileGiven(input: WasmInput): Promise<WebAssembly.Module> {
+  if (!(input instanceof Response || input instanceof Promise)) return compile(input);
+  let module = ofResponses.get(input);
+  if (module === undefined) ofResponses.set(input, (module = compile(input)));
+  return module;
 }
 
 type Variant = 'relaxed' | 'simd128';
@@ -159,7 +169,7 @@ function notAModule(name: string, what: string): (cause: unknown) => never {
     throw new EmbeddingError(
       'wasm',
       `${name} is no WebAssembly module${what}: serve the file beside the package's JavaScript, or give its address ` +
-        `as the option "wasm".`,
+        `as the option "wasm" or "fullWasm".`,
       { cause },
     );
   };

@@ -25,13 +25,15 @@ TEST(Origin, ComesOutAsItWentIn) {
   copy.metadata["gone"] = true;
   ASSERT_TRUE(unpack_origin(pack_origin(source), copy).ok());
   ASSERT_EQ(copy.metadata.size(), source.metadata.size());
-  for (const auto& [key, value] : source.metadata) EXPECT_EQ(copy.metadata.at(key).index(), value.index()) << key;
+  for (const auto& [key, value] : source.metadata)
+    EXPECT_EQ(copy.metadata.at(key).index(), value.index()) << key;
   EXPECT_EQ(std::get<int64_t>(copy.metadata.at("b.signed")), -7);
   EXPECT_EQ(std::get<uint64_t>(copy.metadata.at("c.unsigned")), uint64_t{1} << 63);
   EXPECT_EQ(std::get<double>(copy.metadata.at("d.double")), 0.1);
   EXPECT_EQ(std::get<std::string>(copy.metadata.at("e.text")), std::string("a\0b", 3));
   EXPECT_EQ(std::get<std::vector<double>>(copy.metadata.at("f.numbers")), (std::vector<double>{1, -2.5}));
-  EXPECT_EQ(std::get<std::vector<std::string>>(copy.metadata.at("g.texts")), (std::vector<std::string>{"", "two"}));
+  EXPECT_EQ(std::get<std::vector<std::string>>(copy.metadata.at("g.texts")),
+            (std::vector<std::string>{"", "two"}));
   EXPECT_EQ(std::get<LongArray>(copy.metadata.at("h.long")).bytes, (std::vector<uint8_t>{1, 2, 3}));
   EXPECT_EQ(copy.vocabulary.text, "onetwo");
   EXPECT_EQ(copy.vocabulary.offsets, source.vocabulary.offsets);
@@ -43,7 +45,8 @@ TEST(Origin, EveryCutAndEveryByteTooManyIsRefused) {
   const std::string whole = pack_origin(example());
   for (size_t length = 0; length < whole.size(); ++length) {
     Directory copy;
-    EXPECT_EQ(unpack_origin(std::string_view(whole).substr(0, length), copy).code(), Code::kMalformed) << length;
+    EXPECT_EQ(unpack_origin(std::string_view(whole).substr(0, length), copy).code(), Code::kMalformed)
+        << length;
   }
   Directory copy;
   EXPECT_EQ(unpack_origin(whole + "x", copy).code(), Code::kMalformed);

@@ -1,5 +1,5 @@
 // Where the WebAssembly module may come from, and which one is chosen.
-import { EmbeddingError, EmbeddingTable } from 'id2vec';
+import { EmbeddingError, EmbeddingModel, EmbeddingTable } from 'id2vec';
 import type { TableOptions } from 'id2vec';
 import { describe, expect, it } from 'vitest';
 import { projectFile, projectPath } from './corpus.js';
@@ -58,6 +58,45 @@ describe('the option wasm', () => {
     const failure = create({ wasm: wasm() });
     await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'wasm' });
     await expect(failure).rejects.toThrow(message);
+  });
+});
+
+describe('the option fullWasm', () => {
+  const full = 'dist/id2vec.full.simd128.wasm';
+  // The start of an npy file, which the smaller module does not read.
+  const npy = async () => {
+    const dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2), }";
+    const head = [0x93, ...new TextEncoder().encode('NUMPY'), 1, 0, dict.length + 1, 0];
+    const bytes = new Uint8Array(head.length + dict.length + 1 + data.byteLength);
+    bytes.set([...head, ...new TextEncoder().encode(`${dict}\n`)]);
+    bytes.set(new Uint8Array(data.buffer), bytes.length - data.byteLength);
+    return bytes;
+  };
+
+  it('is the module of files that the other one does not read', async () => {
+    const module = await WebAssembly.compile(await projectFile(full));
+    using model = await EmbeddingModel.load(await npy(), { isa: 'simd128', fullWasm: module });
+    expect(model.info.container).toBe('npy');
+    expect(Array.from((await model.lookup([1])).data)).toEqual([3, 4]);
+  });
+
+  it('is the module of quantize, also from a table of the other one', async () => {
+    using table = await create({ isa: 'simd128', fullWasm: await projectFile(full) });
+    using half = await table.quantize('F16');
+    expect(half.isa).toBe('simd128');
+    expect(Array.from(half.lookup([0, 1]).data)).toEqual([1, 2, 3, 4]);
+    expect(Array.from(table.lookup([0, 1]).data)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('is missed with a sentence, and a file that needs none of it loads all the same', async () => {
+    const missing = () => new Response('', { status: 404 });
+    await expect(EmbeddingModel.load(await npy(), { fullWasm: missing() })).rejects.toMatchObject({
+      code: 'wasm',
+      message: expect.stringContaining('status 404') as string,
+    });
+    using table = await create({ fullWasm: missing() });
+    await expect(table.quantize('F16')).rejects.toMatchObject({ name: 'EmbeddingError', code: 'wasm' });
+    expect(Array.from(table.lookup([1]).data)).toEqual([3, 4]);
   });
 });
 
