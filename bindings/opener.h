@@ -102,7 +102,7 @@ class Opener {
     return report(override_profile(plan_.profile, key, value));
   }
   int override_text(const std::string& key, const std::string& value) {
-    if (key == "architecture") use_architecture(value);
+    if (key == "architecture") set_profile(plan_, value);
     return report(override_profile(plan_.profile, key, std::string_view(value)));
   }
 
@@ -115,15 +115,6 @@ class Opener {
   std::unique_ptr<Origin> take_origin() { return std::make_unique<Origin>(std::move(plan_.directory)); }
 
  private:
-  void use_architecture(std::string_view name) {
-    const Role* projection = plan_.find("projection");
-    const TableSpec& embedding = plan_.roles[0].source.spec;
-    const uint64_t hidden = projection != nullptr ? projection->source.spec.rows : embedding.cols;
-    plan_.profile = resolve_profile(plan_.directory, {.hidden = static_cast<uint32_t>(hidden),
-                                                      .tied = plan_.tying != ModelPlan::Tying::kUntied,
-                                                      .architecture = name});
-  }
-
   template <class T>
   static int take(Result<T> result, T& to) {
     if (result.ok()) to = std::move(result.value());

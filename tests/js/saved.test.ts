@@ -69,7 +69,7 @@ describe('metadata and vocabulary', () => {
     using trainer = float.trainer({ optimizer: 'sgd', learningRate: 1 });
     trainer.accumulate([1], new Float32Array(dim).fill(1));
     trainer.step();
-    const saved = float.save();
+    const saved = await float.save();
     await expectEverything(saved);
     using again = await EmbeddingModel.load(saved);
     const [before, after] = [await model.lookup([1]), await again.lookup([1])];
@@ -104,7 +104,7 @@ describe('metadata and vocabulary', () => {
     const model = await EmbeddingModel.load(source);
     model.dispose();
     model.dispose();
-    expect(() => model.save()).toThrow(/disposed/);
+    await expect(model.save()).rejects.toThrow(/disposed/);
     expect(() => model.tokens!.at(0)).toThrow(/disposed/);
     await expect(model.dequantize()).rejects.toThrow(/disposed/);
   });
