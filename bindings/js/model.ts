@@ -258,6 +258,7 @@ export class EmbeddingModel {
       (await this.lookup(Array.from({ length: count }, (_, i) => first + i))).data;
     this.#alive();
     const { floatHeader } = await lazy('writing model files', () => import('./save.js'));
+    this.#alive();
     const header = await floatHeader(this.#core, this.#description, this.#origin);
     const source = rowSource({ vocabSize: this.vocabSize, dim: this.dim, rows, header });
     return EmbeddingModel.load(source, { ...options, profile: this.info.profile });
@@ -289,6 +290,7 @@ export class EmbeddingModel {
     }
     const { embedding, head } = tables;
     const { saveTables } = await lazy('writing model files', () => import('./save.js'));
+    this.#alive();
     return saveTables({ embedding, head, others: stages.others }, this.#description, this.#origin, container);
   }
 

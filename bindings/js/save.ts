@@ -36,9 +36,10 @@ export async function saveTables(
     ...(head === embedding ? [] : [{ name: roles['head']!, table: head, isVector: false }]),
     ...others,
   ];
+  const said = { architecture, origin: packed(embedding.core, origin) };
   const core = await createFullCore(embedding.core.options);
   void embedding.handle; // throws where the model was disposed of meanwhile
-  return withWriter(core, { from: embedding.core, origin, architecture }, (writer) => {
+  return withWriter(core, said, (writer) => {
     const copies: EmbeddingTable[] = [];
     try {
       for (const { name, table, isVector } of named) {
@@ -60,8 +61,9 @@ export async function floatHeader(
   { architecture, roles, vocabSize, dim }: ModelDescription,
   origin: Origin,
 ): Promise<Uint8Array> {
+  const said = { architecture, origin: packed(from, origin) };
   const core = await createFullCore(from.options);
-  return withWriter(core, { from, origin, architecture }, (writer) => {
+  return withWriter(core, said, (writer) => {
     core.check(writer.finishHeader(roles['embedding']!, vocabSize, dim));
     const [header] = writer.pieces() as Piece[];
     return core.memory.bytes(header!.address, header!.bytes);
@@ -69,36 +71,30 @@ export async function floatHeader(
 }
 
 interface Said {
-  /** The core that `origin` belongs to. */
-  from: Core;
-  origin: Origin;
   architecture: string;
+  /** Packed. */
+  origin: Uint8Array;
 }
 
-function withWriter<T>(core: FullCore, { from, origin, architecture }: Said, use: (writer: Writer) => T): T {
-  if (origin.isDeleted()) {
-    throw new EmbeddingError('disposed', 'This model was disposed of: load it again.');
-  }
+/** Taken before anything is waited for, since the model may be disposed of meanwhile. */
+function packed({ memory }: Core, origin: Origin): Uint8Array {
+  origin.pack();
+  const bytes = memory.bytes(origin.packed(), origin.packedBytes());
+  origin.dropPacked();
+  return bytes;
+}
+
+function withWriter<T>(core: FullCore, { architecture, origin }: Said, use: (writer: Writer) => T): T {
   const writer = new core.functions.Writer();
+  const address = core.memory.allocate(origin.length);
   try {
-    giveOrigin(from, origin, core, writer);
+    core.memory.write(address, origin);
+    core.check(writer.setOrigin(address, origin.length));
     if (architecture !== '') writer.setText('general.architecture', architecture);
     return use(writer);
   } finally {
-    writer.delete();
-  }
-}
-
-function giveOrigin(from: Core, origin: Origin, core: FullCore, writer: Writer): void {
-  origin.pack();
-  const bytes = from.memory.bytes(origin.packed(), origin.packedBytes());
-  origin.dropPacked();
-  const address = core.memory.allocate(bytes.length);
-  try {
-    core.memory.write(address, bytes);
-    core.check(writer.setOrigin(address, bytes.length));
-  } finally {
     core.memory.release(address);
+    writer.delete();
   }
 }
 

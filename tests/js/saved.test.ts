@@ -57,7 +57,7 @@ async function expectEverything(file: Uint8Array<ArrayBuffer>): Promise<void> {
 describe('metadata and vocabulary', () => {
   test('of a saved model are those of its file', async () => {
     using model = await EmbeddingModel.load(source);
-    await expectEverything(model.save());
+    await expectEverything(await model.save());
   });
 
   test('go through dequantize, training and save', async () => {
@@ -88,7 +88,7 @@ describe('metadata and vocabulary', () => {
       { 'general.architecture': 'bloom' },
     );
     using model = await EmbeddingModel.load(bloom);
-    using again = await EmbeddingModel.load(model.save());
+    using again = await EmbeddingModel.load(await model.save());
     expect(again.info.tensors.map(({ name, shape }) => [name, shape])).toEqual([
       ['token_embd.weight', [3, 2]],
       ['output.bias', [3]],
