@@ -16,6 +16,23 @@ interface Shard {
   table: number;
   first: number;
   rows: number;
+  /** Goes to the worker with a call and comes back with its scores, so that calls need no new memory. */
+  spare?: ArrayBuffer;
+}
+
+/** A larger buffer is not kept. */
+const kMostSpareBytes = 4 << 20;
+
+/** Room for `length` floats; a call made at the same time gets a buffer of its own. */
+function takeSpare(shard: Shard, length: number): Float32Array<ArrayBuffer> {
+  const { spare } = shard;
+  shard.spare = undefined;
+  const buffer = spare !== undefined && spare.byteLength >= 4 * length ? spare : new ArrayBuffer(4 * length);
+  return new Float32Array(buffer, 0, length);
+}
+
+function keepSpare(shard: Shard, buffer: ArrayBufferLike): void {
+  if (buffer.byteLength <= kMostSpareBytes) shard.spare = buffer as ArrayBuffer;
 }
 
 /** A chunk's part that belongs to one shard; `at` counts from the shard's own plane. */
@@ -74,7 +91,9 @@ export class ShardedTable {
   async copy(): Promise<ShardedTable> {
     const { spec } = this;
     const shards = this.#shards.map(async (shard) => ({
-      ...shard,
+      thread: shard.thread,
+      first: shard.first,
+      rows: shard.rows,
       table: await shard.thread.call('copy', { table: shard.table, spec }),
     }));
     return new ShardedTable(await Promise.all(shards), spec, this.rows, this.planeBytes);
@@ -140,17 +159,25 @@ export class ShardedTable {
     const { precision } = options;
     const only = options.ids === undefined ? undefined : checkIds(options.ids, this.rows).ids;
     const width = only?.length ?? this.rows;
-    const data = options.out ? checkOut(options.out, count * width) : new Float32Array(count * width);
+    if (options.out) checkOut(options.out, count * width);
+    const scored = this.#byShard(only).map(async ({ shard, ids, positions }) => {
+      const rows = only ? ids.length : shard.rows;
+      const out = takeSpare(shard, count * rows);
+      const request = { table: shard.table, hidden: vectors, precision, out };
+      const scores = await shard.thread.call('logits', only ? { ...request, ids } : request, [out.buffer]);
+      return { shard, positions, rows, scores };
+    });
+    // Made while the workers are busy already.
+    const data = options.out ?? new Float32Array(count * width);
     await Promise.all(
-      this.#byShard(only).map(async ({ shard, ids, positions }) => {
-        const request = { table: shard.table, hidden: vectors, precision };
-        const scores = await shard.thread.call('logits', only ? { ...request, ids } : request);
-        const own = scores.length / Math.max(count, 1);
+      scored.map(async (answer) => {
+        const { shard, positions, rows, scores } = await answer;
         for (let n = 0; n < count; n++) {
-          const part = scores.subarray(n * own, (n + 1) * own);
+          const part = scores.subarray(n * rows, (n + 1) * rows);
           if (only) positions.forEach((position, i) => (data[n * width + position] = part[i]!));
           else data.set(part, n * width + shard.first);
         }
+        keepSpare(shard, scores.buffer);
       }),
     );
     return { data, dims: [...dims, width] };

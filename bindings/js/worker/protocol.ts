@@ -53,7 +53,8 @@ export interface Operations {
   /** Ends all reading: it fails, and no request is left open. */
   cancel(request: object): void;
   lookup(request: { table: number; ids: Uint32Array }): Float32Array;
-  logits(request: Scoring): Float32Array;
+  /** Written to `out`, which is handed over there and back. */
+  logits(request: Scoring & { out: Float32Array }): Float32Array;
   topK(request: Scoring & { k: number; limit?: number }): { values: Float32Array; indices: Int32Array };
   /** Ids count from the shard's first row. */
   nearest(request: Query & { table: number }): Neighbours;

@@ -1,19 +1,21 @@
 /** What every benchmark can be told on its command line. */
 import { parseArgs } from 'node:util';
 
+const kFormats = 'F32,F16,BF16,Q8_0,Q4_0,Q4_1,Q5_0,Q5_1,Q4_K,Q5_K,Q6_K,IQ4_NL,MXFP4';
 const kMachineHelp =
   'on a busy machine use --clock cpu: time this process was given, instead of time that passed';
 
-export function benchOptions() {
+/** `defaults`: what a script takes where its caller says nothing. */
+export function benchOptions(defaults = {}) {
   const { values } = parseArgs({
     options: {
       json: { type: 'boolean', default: false },
       formats: {
         type: 'string',
-        default: 'F32,F16,BF16,Q8_0,Q4_0,Q4_1,Q5_0,Q5_1,Q4_K,Q5_K,Q6_K,IQ4_NL,MXFP4',
+        default: defaults.formats ?? kFormats,
       },
-      isa: { type: 'string', default: 'simd128,relaxed' },
-      shape: { type: 'string', default: '50257x768' },
+      isa: { type: 'string', default: defaults.isa ?? 'simd128,relaxed' },
+      shape: { type: 'string', default: defaults.shape ?? '50257x768' },
       rounds: { type: 'string', default: '15' },
       clock: { type: 'string', default: 'wall' },
     },

@@ -50,12 +50,18 @@ async function weightBlocks(format, count, isa) {
   return blocks;
 }
 
-/** A table of `rows` × `cols` weights. Rows differ: the blocks do not repeat in step with them. */
-export async function modelLikeTable(format, rows, cols, isa) {
+/** Bytes of `rows` × `cols` weights. Rows differ: the blocks do not repeat in step with them. */
+export async function modelLikeBytes(format, rows, cols, isa) {
   const blocks = await weightBlocks(format, kDifferentBlocks + 1, isa);
   const bytes = new Uint8Array((rows * cols * format.blockBytes) / format.blockSize);
   for (let at = 0; at < bytes.length; at += blocks.length) {
     bytes.set(blocks.subarray(0, Math.min(blocks.length, bytes.length - at)), at);
   }
+  return bytes;
+}
+
+/** A table of those bytes. */
+export async function modelLikeTable(format, rows, cols, isa) {
+  const bytes = await modelLikeBytes(format, rows, cols, isa);
   return EmbeddingTable.create(bytes, { dtype: format.name, dim: cols, isa });
 }
