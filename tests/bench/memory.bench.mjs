@@ -1,6 +1,6 @@
 /**
  * What a load takes beside its table, and how long it holds up its thread: files of 1, 100 and 500 MB (zeros, F16)
- * from a path, a Blob, a URL and a URL with the cache, into this thread's memory and into two workers. Each load is a
+ * from a path, a Blob, a URL and a URL whose bytes are put into the cache on their way, into this thread's memory and into two workers. Each load is a
  * process of its own; memory/load_once.mjs says what the columns mean. All but `table` are above the table's size.
  *
  *   node tests/bench/memory.bench.mjs [--sizes 1,100,500] [--json]
@@ -15,7 +15,7 @@ import { describeMachine } from './lib/machine.mjs';
 import { serveFolder } from './memory/file_server.mjs';
 
 const kDim = 512;
-const kinds = ['path', 'Blob', 'URL', 'cached URL'];
+const kinds = ['path', 'Blob', 'URL', 'URL, cache'];
 const residencies = ['memory', 'workers'];
 const megabyte = 1 << 20;
 
@@ -63,7 +63,7 @@ try {
     const name = `${size}.gguf`;
     await writeModel(join(folder, name), size * megabyte);
     for (const kind of kinds) {
-      const from = kind.endsWith('URL') ? `${server.address}/${name}` : join(folder, name);
+      const from = kind.startsWith('URL') ? `${server.address}/${name}` : join(folder, name);
       for (const residency of residencies) {
         const cache = await mkdtemp(join(folder, 'cache-'));
         const result = await load({ kind, from, residency }, cache);

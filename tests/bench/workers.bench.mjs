@@ -61,7 +61,10 @@ function print({ format, isa, rows, cols, bytes, times }) {
   }
 }
 
-const options = { ...benchOptions({ formats: 'Q8_0,Q4_K', shape: '30000x768', isa: 'relaxed' }), clock: 'wall' };
+const options = {
+  ...benchOptions({ formats: 'Q8_0,Q4_K', shape: '30000x768', isa: 'relaxed' }),
+  clock: 'wall',
+};
 const known = await blockFormats();
 const results = [];
 if (!options.json) {

@@ -1,6 +1,7 @@
 import { EmbeddingError } from '../errors.js';
 import { checkRange, notFound } from './checks.js';
 import { abortable } from './abort.js';
+import { release } from './release.js';
 import { hasFileSystem } from './node.js';
 import type { BlobRecipe } from './recipe.js';
 import type { ByteSource, ReadOptions, Source } from './source.js';
@@ -15,7 +16,12 @@ export class ChunkedSource implements Source {
   readonly parallel = 1;
   readonly #source: Promise<ByteSource | undefined>;
 
-  constructor(source: ByteSource | Promise<ByteSource | undefined>, name: string) {
+  /** `ownsSlices`: what `slice` gives is nobody else's, as with a Blob. */
+  constructor(
+    source: ByteSource | Promise<ByteSource | undefined>,
+    name: string,
+    private readonly ownsSlices = false,
+  ) {
     this.name = name;
     this.label = name;
     this.#source = Promise.resolve(source);
@@ -45,7 +51,9 @@ export class ChunkedSource implements Source {
 
   async *stream(start: number, end: number, options: ReadOptions = {}): AsyncIterable<Uint8Array> {
     for (let at = start; at < end; at += kChunkBytes) {
-      yield await this.read(at, Math.min(at + kChunkBytes, end), options);
+      const chunk = await this.read(at, Math.min(at + kChunkBytes, end), options);
+      yield chunk;
+      if (this.ownsSlices) release(chunk);
     }
   }
 
@@ -60,6 +68,7 @@ export class ChunkedSource implements Source {
     return new ChunkedSource(
       this.#source.then((source) => source?.sibling?.(name)),
       name,
+      this.ownsSlices,
     );
   }
 

@@ -18,6 +18,8 @@ export interface Counters {
 export interface Client {
   fetch: typeof fetch;
   headers: Headers;
+  /** What is read from an answer is nobody else's. A caller's own `fetch` may give views of what it keeps. */
+  ownsChunks: boolean;
   stallTimeout: number;
   counters: Counters;
 }

@@ -39,7 +39,8 @@ export function folderSource(files: readonly File[], root?: string): Source {
     throw notFound(`${root ?? 'of a model'} among the ${files.length} given (${names.join(', ')}, …)`);
   }
   const folder = path.slice(0, path.lastIndexOf('/') + 1);
-  return new ChunkedSource(fileBytes(byPath, folder, path.slice(folder.length))!, path.slice(folder.length));
+  const name = path.slice(folder.length);
+  return new ChunkedSource(fileBytes(byPath, folder, name)!, name, true);
 }
 
 function fileBytes(files: Map<string, File>, folder: string, name: string): ByteSource | undefined {

@@ -15,6 +15,7 @@ import { Prefix } from './prefix.js';
 import type { Probed } from './probe.js';
 import { RangeReader } from './ranges.js';
 import type { HttpRecipe } from './recipe.js';
+import { release } from './release.js';
 import { Attempts, Transient } from './retry.js';
 import type { RetryOptions } from './retry.js';
 import { addTraffic } from './source.js';
@@ -202,6 +203,7 @@ export class HttpSource implements Source {
         const part = chunk.subarray(Math.max(0, wanted.start - at), Math.max(0, wanted.end - at));
         at += chunk.length;
         if (part.length > 0) yield part;
+        if (this.#file.client.ownsChunks) release(chunk);
         if (at >= wanted.end) return;
       }
     } finally {
@@ -259,6 +261,7 @@ function makeClient(options: HttpOptions): Client {
   return {
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     headers: new Headers(options.headers),
+    ownsChunks: options.fetch === undefined,
     stallTimeout: options.stallTimeout ?? 30_000,
     counters: { bytes: 0, requests: 0, retries: 0, cached: 0 },
   };

@@ -110,7 +110,7 @@ async function openInline(address: string, options: SourceOptions): Promise<Sour
 
 function openBlob(blob: Blob): Source {
   const name = (blob as Partial<File>).name ?? 'model';
-  return new ChunkedSource(blobBytes(blob, name), name);
+  return new ChunkedSource(blobBytes(blob, name), name, true);
 }
 
 async function openFileUrl(address: string): Promise<Source> {

@@ -61,7 +61,7 @@ export function openRecipe(recipe: Recipe): Source {
     case 'path':
       return new PathSource(recipe.path);
     case 'blob':
-      return new ChunkedSource(blobBytes(recipe.blob, recipe.name), recipe.name);
+      return new ChunkedSource(blobBytes(recipe.blob, recipe.name), recipe.name, true);
   }
 }
 

@@ -2,6 +2,7 @@
 import { Core } from '../core.js';
 import { EmbeddingError } from '../errors.js';
 import { Neighbourhood } from '../neighbours.js';
+import { release } from '../sources/release.js';
 import { EmbeddingTable } from '../table.js';
 import type { Plane } from '../table.js';
 import type { Isa } from '../wasm.js';
@@ -49,10 +50,14 @@ export class ShardServer {
     },
     write: ({ at, bytes, ...place }: Parameters<Operations['write']>[0]) => {
       this.#core!.memory.write(this.#planeOf(place).address + at, bytes);
+      release(bytes);
     },
     holds: ({ at, bytes, ...place }: Parameters<Operations['holds']>[0]) => {
       const { address } = this.#planeOf(place);
-      return this.#core!.equalBytes(address + at, bytes) === bytes.length;
+      const { length } = bytes;
+      const equal = this.#core!.equalBytes(address + at, bytes);
+      release(bytes);
+      return equal === length;
     },
     open: ({ recipe }: Parameters<Operations['open']>[0]) => this.#reader.open(recipe),
     read: (reading: Parameters<Operations['read']>[0], report) =>

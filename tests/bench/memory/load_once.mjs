@@ -7,15 +7,17 @@
  *   resident   the most that the process had in memory, less what it had before
  *   pause      the longest time for which the event loop of this thread stood still
  */
+import { Blob } from 'node:buffer';
 import { openAsBlob } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { clearInterval, setInterval } from 'node:timers';
 import { EmbeddingModel } from '../../../dist/index.js';
 import { gguf } from '../lib/gguf.mjs';
 
 const kSampleMilliseconds = 2;
 
 const { kind, from, residency } = JSON.parse(process.argv[2]);
-const options = { residency, workers: 2, cache: kind === 'cached URL' };
+const options = { residency, workers: 2, cache: kind === 'URL, cache' };
 const source = kind === 'Blob' ? await openAsBlob(from) : from;
 
 // Whatever a process needs once (compiled code, the first worker) is no part of what a load takes.
