@@ -39,14 +39,14 @@ async function staticImports(file) {
 }
 
 /** `groups`: chunks by name, and which sources go into each. Returns the chunks written. */
-async function bundle(input, { groups = [], external = options.external }) {
-  const build = await rolldown({ ...options, external, input });
+async function bundle(input, { groups = [], plugins = [] }) {
+  const build = await rolldown({ ...options, plugins, input });
   const { output } = await build.write({
     dir: 'dist',
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name].js',
-    ...(groups.length > 0 && { codeSplitting: { groups } }),
+    codeSplitting: groups.length > 0 && { groups },
     minify: { compress: names, mangle: names, codegen: true },
     sourcemap: true,
   });
@@ -68,9 +68,16 @@ const groups = [
   { name: 'shared', priority: 1, test: (id) => common.has(id) || isHelper.test(id) },
   { name: 'full', test: isFull },
 ];
-// A worker gets its rows as they are: what it would import to encode them stays outside of its one file.
-const outside = [options.external, /\/quantize\.js$/];
-const chunks = [...(await bundle(entries, { groups })), ...(await bundle(workers, { external: outside }))];
+// A worker has rows as they are, and is one file: bundlers refuse to split it. So nothing is there to encode tables.
+const withoutEncoders = {
+  name: 'without-encoders',
+  resolveId: (id) => (id.endsWith('/quantize.js') ? '\0no encoders' : undefined),
+  load: (id) => (id === '\0no encoders' ? 'export const quantizeTable = undefined;' : undefined),
+};
+const chunks = [
+  ...(await bundle(entries, { groups })),
+  ...(await bundle(workers, { plugins: [withoutEncoders] })),
+];
 for (const file of wasmFiles) {
   await copyFile(`build/wasm/${file}`, `dist/${file}`);
   await chmod(`dist/${file}`, 0o644); // the linker marks them executable
