@@ -1,7 +1,8 @@
 /**
  * What a load takes beside its table, and how long it holds up its thread: files of 1, 100 and 500 MB (zeros, F16)
- * from a path, a Blob, a URL and a URL whose bytes are put into the cache on their way, into this thread's memory and into two workers. Each load is a
- * process of its own; memory/load_once.mjs says what the columns mean. All but `table` are above the table's size.
+ * from a path, a Blob, a URL, and a URL whose bytes are put into the cache on their way, into this thread's memory and
+ * into two workers. Each load is a process of its own; memory/load_once.mjs says what the columns mean. All but `table`
+ * are above the table's size.
  *
  *   node tests/bench/memory.bench.mjs [--sizes 1,100,500] [--json]
  */
