@@ -20,6 +20,8 @@ enum Opcode : uint8_t {
   kPopMark = '1',
   kDup = '2',
   kNone = 'N',
+  kInt = 'I',
+  kLong = 'L',
   kBinInt = 'J',
   kBinInt1 = 'K',
   kBinInt2 = 'M',
@@ -310,6 +312,31 @@ class Machine {
     return push_integer(static_cast<int64_t>(value));
   }
 
+  // Protocol 1 writes truth values and numbers past 31 bits as lines of text.
+  Status push_int_line() {
+    ID2VEC_ASSIGN(const std::string_view text, line());
+    if (text == "00") return push(kFalseRef);
+    if (text == "01") return push(kTrueRef);
+    return push_decimal(text);
+  }
+  Status push_long_line() {
+    ID2VEC_ASSIGN(std::string_view text, line());
+    if (text.ends_with('L')) text.remove_suffix(1);
+    return push_decimal(text);
+  }
+  Status push_decimal(std::string_view text) {
+    constexpr size_t kSafeDigits = 18;  // of a signed 64-bit number
+    const bool negative = text.starts_with('-');
+    const std::string_view digits = text.substr(negative ? 1 : 0);
+    if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) {
+      return broken(quoted(text.substr(0, 32)), " is no whole number");
+    }
+    if (digits.size() > kSafeDigits) return push_text(Kind::kBigInt, text);
+    int64_t value = 0;
+    for (const char digit : digits) value = value * 10 + (digit - '0');
+    return push_integer(negative ? -value : value);
+  }
+
   template <class T>
   Status push_number() {
     ID2VEC_ASSIGN(const T value, number<T>());
@@ -377,6 +404,8 @@ class Machine {
       case kNewTrue: return push(kTrueRef);
       case kNewFalse: return push(kFalseRef);
       case kEmptyTuple: return push(kEmptyTupleRef);
+      case kInt: return push_int_line();
+      case kLong: return push_long_line();
       case kBinInt: return push_number<int32_t>();
       case kBinInt1: return push_number<uint8_t>();
       case kBinInt2: return push_number<uint16_t>();
@@ -419,10 +448,21 @@ class Machine {
       case kNewObjEx: return new_object_with_keywords();
       case kBuild: return drop();  // attributes of an object; a tensor needs none
       case kBinPersId: return persistent();
-      default:
-        return fail(Code::kUnsupported, where_, ": the pickle uses instruction ", opcode, " at byte ",
-                    at_ - 1, ", which no file of torch.save (protocols 2 to 5) needs");
+      default: return refuse(opcode);
     }
+  }
+
+  // What protocol 0 has in place of the later binary instructions: texts, floats, the memo, persistent ids.
+  static constexpr std::string_view kProtocol0 = "SVFpgPio";
+
+  Status refuse(uint8_t opcode) const {
+    if (kProtocol0.find(static_cast<char>(opcode)) != kProtocol0.npos) {
+      return fail(Code::kUnsupported, where_, ": this pickle is written in protocol 0 (instruction ", opcode,
+                  " at byte ", at_ - 1,
+                  "), in which no tensor can be saved; save it again with torch.save's own protocol");
+    }
+    return fail(Code::kUnsupported, where_, ": the pickle uses instruction ", opcode, " at byte ", at_ - 1,
+                ", which no file of torch.save (protocols 1 to 5) needs");
   }
 
   static constexpr PickleRef kUnset = ~PickleRef{0};

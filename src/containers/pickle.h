@@ -1,4 +1,4 @@
-// Python pickles (protocols 2 to 5) as inert data: an interpreter that builds values and calls nothing.
+// Python pickles (protocols 1 to 5) as inert data: an interpreter that builds values and calls nothing.
 //
 // A pickle is a program for a stack machine whose REDUCE instruction calls any importable function. Here a
 // global is a row of a fixed list (what torch.save writes for tensors, and a few harmless types that stand
@@ -35,7 +35,7 @@ struct PickleValue {
     kNone,
     kBool,        // integer
     kInt,         // integer
-    kBigInt,      // text: little-endian two's complement of more than 8 bytes
+    kBigInt,      // text: little-endian two's complement of more than 8 bytes, or (protocol 1) decimal digits
     kFloat,       // no value kept
     kText,        // text: UTF-8, or the bytes of a bytes object
     kSequence,    // items: a tuple, list or set
@@ -60,7 +60,8 @@ struct Pickle {
 };
 
 // Interprets the pickle at the start of `bytes`; `where` names it in errors. kTruncated if it has no end in
-// `bytes`; kUnsupported names a global that is not on the list, or an instruction of protocols 0 and 1.
+// `bytes`; kUnsupported names a global that is not on the list, or an instruction of protocol 0, in which no tensor
+// can be pickled (its persistent ids are lines of text, and torch.save's are tuples).
 Result<Pickle> read_pickle(std::string_view where, Bytes bytes);
 
 }  // namespace id2vec

@@ -13,6 +13,8 @@ using Kind = PickleValue::Kind;
 
 // 0x1950A86A20F9469CFC6C, little-endian: what the first pickle of the file must hold.
 constexpr std::string_view kMagic = "\x6C\xFC\x9C\x46\xF9\x20\x6A\xA8\x50\x19";
+// The same in protocol 1, as text.
+constexpr std::string_view kMagicDigits = "119547037146038801333356";
 constexpr int64_t kProtocol = 1001;
 constexpr uint64_t kFirstWindow = uint64_t{64} << 10;
 
@@ -29,7 +31,7 @@ Result<Pickles> parse(std::string_view file, Bytes bytes) {
     ID2VEC_ASSIGN(pickles.*part, read_pickle(file, bytes.subspan(pickles.end)));
     pickles.end += (pickles.*part).bytes;
     const PickleValue& magic = pickles.magic[pickles.magic.root];
-    if (magic.kind != Kind::kBigInt || magic.text != kMagic) {
+    if (magic.kind != Kind::kBigInt || (magic.text != kMagic && magic.text != kMagicDigits)) {
       return fail(
           Code::kUnsupported, file,
           ": this is a Python pickle, but none that torch.save wrote; id2vec executes no pickle, so save its "
@@ -148,6 +150,8 @@ class LegacyStorages final : public TorchStorages {
 }  // namespace
 
 bool is_pytorch_legacy(Bytes head, uint64_t) {
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (text.starts_with('L') && text.substr(1).starts_with(kMagicDigits)) return true;
   // A pickle of protocol 2 to 5. (A safetensors file may start with these two bytes too, as the low end of
   // its header's length; but then a zero follows within the number, and the header's brace after it.)
   if (head.size() < 3 || head[0] != 0x80 || head[1] < 2 || head[1] > 5) return false;

@@ -48,6 +48,21 @@ TEST(Pickle, SignExtendsShortLongs) {
             Kind::kBigInt);
 }
 
+TEST(Pickle, ReadsTheNumbersOfProtocolOne) {
+  const auto last = [](std::string_view ops) { return read_ops(ops).value().values.back(); };
+  EXPECT_EQ(last("I-12\n").integer, -12);
+  EXPECT_EQ(last("L123456789012345678L\n").integer, 123456789012345678);
+  EXPECT_EQ(last("L-5L\n").integer, -5);
+  EXPECT_EQ(last("L119547037146038801333356L\n").text, "119547037146038801333356");
+  EXPECT_EQ(last("L119547037146038801333356L\n").kind, Kind::kBigInt);
+  const Result<Pickle> flags = read_ops("(I01\nI00\nt");
+  ASSERT_TRUE(flags.ok()) << flags.status().message();
+  const Pickle& p = flags.value();
+  EXPECT_EQ(p[p[p.root].items[0]].kind, Kind::kBool);
+  EXPECT_EQ(p[p[p.root].items[0]].integer, 1);
+  EXPECT_EQ(p[p[p.root].items[1]].integer, 0);
+}
+
 TEST(Pickle, EndsWhereItStops) {
   std::vector<uint8_t> bytes = PickleBuilder().op("N").stop();
   const size_t length = bytes.size();
@@ -96,9 +111,17 @@ const Broken kBroken[] = {
      Code::kTruncated, "wants 18446744073709551615 bytes"},
     {"long of 4 GiB", "\x8B\xFF\xFF\xFF\xFF", Code::kTruncated, "wants 4294967295 bytes"},
     {"global without an end", "ctorch", Code::kTruncated, "wants"},
-    {"protocol 0 integer", "I1\n", Code::kUnsupported, "instruction 73"},
-    {"old-style instance", "(iposix\nsystem\n", Code::kUnsupported, "instruction 105"},
-    {"old-style object", "(o", Code::kUnsupported, "instruction 111"},
+    {"integer of letters", "I1x\n", Code::kMalformed, "'1x' is no whole number"},
+    {"integer of nothing", "I\n", Code::kMalformed, "'' is no whole number"},
+    {"long of a sign", "L-L\n", Code::kMalformed, "'-' is no whole number"},
+    {"integer without an end", "I12345", Code::kTruncated, "wants"},
+    {"protocol 0 text", "Vabc\n", Code::kUnsupported, "protocol 0 (instruction 86 at byte 2)"},
+    {"protocol 0 string", "S'abc'\n", Code::kUnsupported, "protocol 0 (instruction 83"},
+    {"protocol 0 float", "F1.5\n", Code::kUnsupported, "protocol 0 (instruction 70"},
+    {"protocol 0 memo", "Np1\n", Code::kUnsupported, "protocol 0 (instruction 112"},
+    {"protocol 0 persistent id", "Px\n", Code::kUnsupported, "protocol 0 (instruction 80"},
+    {"old-style instance", "(iposix\nsystem\n", Code::kUnsupported, "protocol 0 (instruction 105"},
+    {"old-style object", "(o", Code::kUnsupported, "protocol 0 (instruction 111"},
     {"extension", "\x82\x01", Code::kUnsupported, "instruction 130"},
     {"out-of-band buffer", "\x97", Code::kUnsupported, "instruction 151"},
 };

@@ -175,6 +175,39 @@ TEST(PyTorch, FindsStoragesOfTheLegacyContainer) {
   EXPECT_EQ(a.offset + a.bytes, bytes.size());
 }
 
+// What Python's pickler writes for torch.save(…, pickle_protocol=1): no header, the magic as text, truth values as "I01".
+TEST(PyTorch, ReadsALegacyFileOfProtocolOne) {
+  ByteWriter file;
+  file.raw("L119547037146038801333356L\n.").raw(std::string_view("M\xE9\x03.", 4));
+  file.raw("}q\x01X").put<uint32_t>(13).raw("little_endianI01\ns.");
+  file.raw("}q\x01X")
+      .put<uint32_t>(1)
+      .raw("wctorch._utils\n_rebuild_tensor_v2\n((X")
+      .put<uint32_t>(7)
+      .raw("storage");
+  file.raw("ctorch\nFloatStorage\nX").put<uint32_t>(1).raw("9X").put<uint32_t>(3).raw("cpuK\x06tQ");
+  file.raw(std::string_view("K\x02", 2))
+      .raw("(K\x02K\x02t(K\x02K\x01tI00\nccollections\nOrderedDict\n)RtRs.");
+  file.raw("]q\x01X").put<uint32_t>(1).raw("9a.").put<uint64_t>(6).raw(Bytes(counted_bytes(24)));
+  const auto result = read(file.bytes);
+  ASSERT_TRUE(result.ok()) << result.status().message();
+  EXPECT_EQ(result.value().container, "PyTorch");
+  const Tensor& tensor = result.value().tensors.at(0);
+  EXPECT_EQ(tensor.name, "w");
+  EXPECT_EQ(tensor.shape, (std::vector<uint64_t>{2, 2}));
+  EXPECT_EQ(file.bytes.at(tensor.offset), 8);
+  for (size_t length = 30; length < file.bytes.size(); ++length) {
+    const auto cut = read({file.bytes.begin(), file.bytes.begin() + static_cast<ptrdiff_t>(length)});
+    EXPECT_EQ(cut.status().code(), Code::kTruncated) << length << ": " << cut.status().message();
+  }
+}
+
+TEST(PyTorch, NamesProtocolZero) {
+  std::vector<uint8_t> file =
+      bytes_of("L119547037146038801333356L\n.I1001\n.(dp0\nVprotocol_version\np1\nI1001\ns.");
+  expect_failure(read(file), Code::kUnsupported, "is written in protocol 0");
+}
+
 TEST(PyTorch, RefusesALegacyFileWhoseStoragesDoNotFit) {
   PickleBuilder pickle;
   pickle.op("}").text("a").tensor("FloatStorage", "1", 3, 0, {3}, {1}).op("s");
