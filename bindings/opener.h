@@ -84,17 +84,19 @@ class Opener {
     return table;
   }
 
-  // Where roles[index].conversion is "strided": puts `count` bytes at `address`, which the file has at byte `at` of
-  // the role's segment, into their places in its table. Chunks may come in any order.
-  void convert(unsigned index, Table& table, double at_byte, uintptr_t address, size_t count) const {
-    scatter(plan_.roles[index].source.layout, static_cast<uint64_t>(at_byte),
-            {at<const uint8_t>(address), count}, table.plane(0).data());
+  // Where roles[index].conversion is not "none": puts `count` bytes at `address`, which come at byte `at` of a plane (or
+  // of what is stored, where the plane is converted), to their places in its table. Chunks may come in any order.
+  void convert(unsigned index, Table& table, unsigned plane, double at_byte, uintptr_t address,
+               size_t count) const {
+    put_stored(plan_.roles[index].source, plane, static_cast<uint64_t>(at_byte),
+               {at<const uint8_t>(address), count}, table);
   }
 
   // The same bytes compared with what `table` holds at those places.
-  bool already_there(unsigned index, Table& table, double at_byte, uintptr_t address, size_t count) const {
-    return id2vec::already_there(plan_.roles[index].source.layout, static_cast<uint64_t>(at_byte),
-                                 {at<const uint8_t>(address), count}, table.plane(0).data());
+  bool already_there(unsigned index, Table& table, unsigned plane, double at_byte, uintptr_t address,
+                     size_t count) const {
+    return holds_stored(plan_.roles[index].source, plane, static_cast<uint64_t>(at_byte),
+                        {at<const uint8_t>(address), count}, table);
   }
 
   // The caller's word on a value of the profile; another architecture changes them all.

@@ -81,6 +81,8 @@ std::string_view conversion_name(Conversion conversion) {
   switch (conversion) {
     case Conversion::kNone: return "none";
     case Conversion::kStrided: return "strided";
+    case Conversion::kMxfp4: return "mxfp4";
+    case Conversion::kZeroPoints: return "zero-points";
   }
   return "none";
 }
@@ -150,6 +152,7 @@ val plan_to_js(const ModelPlan& plan) {
   object.set("roles", array_of(plan.roles, role_to_js));
   object.set("profile", profile_to_js(plan.profile));
   object.set("tying", text(tying_name(plan.tying)));
+  object.set("headProblem", plan.head_problem);
   object.set("warnings", array_of(plan.warnings, [](const std::string& item) { return val(item); }));
   return object;
 }

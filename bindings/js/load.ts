@@ -87,7 +87,7 @@ export class Loader {
       core.memory.write(planesOf(handle)[plane]!.address + at, chunk);
     } else {
       core.staged(chunk, (address, count, done) => {
-        opener.convert(index, handle, at + done, address, count);
+        opener.convert(index, handle, plane, at + done, address, count);
         return true;
       });
     }
@@ -100,7 +100,7 @@ export class Loader {
       return core.equalBytes(planesOf(handle)[plane]!.address + at, chunk) === chunk.length;
     }
     return core.staged(chunk, (address, count, done) =>
-      opener.alreadyThere(index, handle, at + done, address, count),
+      opener.alreadyThere(index, handle, plane, at + done, address, count),
     );
   }
 }

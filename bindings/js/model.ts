@@ -6,7 +6,7 @@ import type { LoadTraffic, ModelDescription, ModelInfo } from './info.js';
 import { lazy } from './lazy.js';
 import { Loader } from './load.js';
 import type { LoadContext } from './read.js';
-import { openModel } from './open.js';
+import { checkHead, openModel } from './open.js';
 import type { Opened, OpenOptions, Plan } from './open.js';
 import { MemoryResidency } from './residency/memory.js';
 import type { Residency } from './residency/residency.js';
@@ -71,8 +71,16 @@ export class EmbeddingModel {
   readonly #origin: Origin;
   #residency: Residency | undefined;
   #traffic: LoadTraffic | undefined;
+  /** Why the file's own head cannot be read; empty where that is not so. */
+  readonly #headProblem: string;
 
-  private constructor(description: ModelDescription, residency: Residency, core: Core, origin: Origin) {
+  private constructor(
+    description: ModelDescription,
+    residency: Residency,
+    core: Core,
+    { origin, headProblem }: { origin: Origin; headProblem: string },
+  ) {
+    this.#headProblem = headProblem;
     this.vocabSize = description.vocabSize;
     this.dim = description.dim;
     this.dtype = description.dtype;
@@ -122,8 +130,11 @@ export class EmbeddingModel {
   static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
     const plan = opened.plan();
     const residency = await loadResidency(opened, plan, options);
-    const description = describeModel(opened, plan, residency.tied, residency.kind !== 'remote');
-    return new EmbeddingModel(description, residency, opened.core, opened.opener.takeOrigin());
+    const { headProblem } = plan;
+    const tied = residency.tied && headProblem === '';
+    const description = describeModel(opened, plan, tied, residency.kind !== 'remote');
+    const origin = opened.opener.takeOrigin();
+    return new EmbeddingModel(description, residency, opened.core, { origin, headProblem });
   }
 
   /** What the model is, where it lives and what it takes. */
@@ -148,9 +159,9 @@ export class EmbeddingModel {
     return this.#alive().tables?.embedding;
   }
 
-  /** The same for the head; where the model is tied, it is `table` itself. */
+  /** The same for the head; where the model is tied, it is `table` itself. Undefined where the head cannot be read. */
   get head(): EmbeddingTable | undefined {
-    return this.#alive().tables?.head;
+    return this.#headProblem !== '' ? undefined : this.#alive().tables?.head;
   }
 
   /**
@@ -177,9 +188,11 @@ export class EmbeddingModel {
    * product, logit scale, softcap, bias. [N, d] → [N, V]; with `ids`, [N, ids.length]. Raw dot products are
    * `head.logits`.
    * @throws {TypeError} where the last dimension is not the width of the model's hidden vectors
+   * @throws {EmbeddingError} `unsupported` where the file's own head cannot be read (`info.warnings` says so from the
+   *   start)
    */
   async logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions = {}): Promise<Tensor> {
-    return this.#alive().logits(hidden, options);
+    return this.#withHead().logits(hidden, options);
   }
 
   /**
@@ -188,7 +201,7 @@ export class EmbeddingModel {
    * @throws {RangeError} where k is not in [1, number of ids that compete]
    */
   async topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions = {}): Promise<TopK> {
-    return this.#alive().topK(hidden, k, options);
+    return this.#withHead().topK(hidden, k, options);
   }
 
   /**
@@ -284,7 +297,7 @@ export class EmbeddingModel {
    * @returns the file's bytes, to write to disk or to put into a Blob
    */
   async save(container: 'gguf' | 'safetensors' = 'gguf'): Promise<Uint8Array<ArrayBuffer>> {
-    const { tables, stages } = this.#alive();
+    const { tables, stages } = this.#withHead();
     if (tables === undefined) {
       throw new EmbeddingError('unsupported', 'save needs the rows in memory: load with residency "memory".');
     }
@@ -313,6 +326,12 @@ export class EmbeddingModel {
 
   async #vectors(of: Ids | Tensor): Promise<Tensor> {
     return 'dims' in of ? of : this.lookup(of);
+  }
+
+  #withHead(): Residency {
+    const residency = this.#alive();
+    checkHead({ headProblem: this.#headProblem });
+    return residency;
   }
 
   #alive(): Residency {

@@ -67,8 +67,11 @@ export interface Role {
   rows: number;
   cols: number;
   spec: TableSpec;
-  /** `strided`: stored in another order than row by row, and put in order while it comes in. */
-  conversion: 'none' | 'strided';
+  /**
+   * `strided`: stored in another order than row by row, and put in order while it comes in. `zero-points`: the same for
+   * the plane of zero points, whose rows share bytes. `mxfp4`: codes and exponents lie apart.
+   */
+  conversion: 'none' | 'strided' | 'zero-points' | 'mxfp4';
   /** To be read. */
   bytes: number;
   /** That stood in the header. */
@@ -144,6 +147,8 @@ export interface Plan {
   roles: Role[];
   profile: Profile;
   tying: 'absent' | 'shared' | 'compare' | 'untied';
+  /** Why the head, which is a tensor of its own, cannot be read; empty where that is not so. */
+  headProblem: string;
   warnings: string[];
 }
 
@@ -153,6 +158,11 @@ interface Want {
   length: number;
   suggested: number;
   optional: boolean;
+}
+
+/** @throws {EmbeddingError} `unsupported` where the file's head cannot be read: the embedding must not stand in for it */
+export function checkHead({ headProblem }: Pick<Plan, 'headProblem'>): void {
+  if (headProblem !== '') throw new EmbeddingError('unsupported', headProblem);
 }
 
 /** A core whose opener has read the headers of one model. */

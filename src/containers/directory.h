@@ -69,6 +69,7 @@ struct Vocabulary {
 //
 // `bits` > 0: `tensor` holds integers that are dequantized as (q − zero point) · scale, in groups of `group_size`
 // weights along a row, packed low bits first and consecutive into bytes where bits < 8; rows start at a byte.
+// Only integers of 8 bits may be transposed.
 struct RoleHint {
   // "embedding", "head", "head_bias", "positions", "token_types", "norm_weight", "norm_bias"
   std::string role;
@@ -83,6 +84,10 @@ struct RoleHint {
   uint32_t group_size = 0;  // 0: one scale per row
   bool per_tensor = false;  // one scale (and zero point) for all rows
   bool is_signed = false;   // the integers are two's complement
+  // The zero points are one stream over all rows, and a row of them need not start at a byte.
+  bool zero_points_cross_rows = false;
+  // Not empty: the graph gives this tensor the role, but in a way that is not read; a sentence that says why.
+  std::string problem;
 };
 
 struct Directory {

@@ -1,6 +1,10 @@
 #include "containers/onnx_roles.h"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "core/text.h"
 
 namespace id2vec {
 namespace {
@@ -92,8 +96,7 @@ class RoleFinder {
       if (const Tensor* table = tensor(value)) return plain(*table, transposed);
       const OnnxNode* node = graph_.producer(value);
       if (node == nullptr) return std::nullopt;
-      if (node->op == "DequantizeLinear")
-        return transposed ? std::nullopt : dequantized(*node, node->input(0));
+      if (node->op == "DequantizeLinear") return dequantized(*node, node->input(0), transposed);
       if (node->op == "Transpose") {
         transposed = !transposed;
       } else if (!is_any(node->op, {"Cast", "Identity"})) {
@@ -104,8 +107,7 @@ class RoleFinder {
     return std::nullopt;
   }
 
-  static std::optional<RoleHint> plain(const Tensor& table, bool transposed) {
-    if (is_integer(table) || table.shape.size() != 2) return std::nullopt;
+  static RoleHint matrix(const Tensor& table, bool transposed) {
     RoleHint hint;
     hint.tensor = table.name;
     hint.transposed = transposed;
@@ -114,87 +116,179 @@ class RoleFinder {
     return hint;
   }
 
-  // What every quantized table has: integers [V, d] of 8 bits, or packed into bytes.
-  std::optional<RoleHint> integers(std::string_view name, uint32_t bits) const {
+  static std::optional<RoleHint> plain(const Tensor& table, bool transposed) {
+    if (is_integer(table) || table.shape.size() != 2) return std::nullopt;
+    return matrix(table, transposed);
+  }
+
+  // The first reason counts: what follows from it would only confuse.
+  static void refuse(RoleHint& hint, std::string_view reason) {
+    if (hint.problem.empty()) hint.problem = concat("tensor ", quoted(hint.tensor), " ", reason);
+  }
+
+  // What every quantized table has: integers [V, d] (or [d, V]) of 8 bits, or packed into bytes.
+  std::optional<RoleHint> integers(std::string_view name, uint32_t bits, bool transposed) const {
     const Tensor* table = tensor(name);
-    if (table == nullptr || table->shape.size() < 2 || !is_any(table->dtype->name, {"U8", "I8"}))
-      return std::nullopt;
+    if (table == nullptr) return std::nullopt;
+    if (!is_integer(*table)) return scaled_floats(*table, transposed);
+    if (!is_any(table->dtype->name, {"U8", "I8"})) return std::nullopt;
+    const OnnxPacked* packed = tensors_.packed(name);
+    const std::vector<uint64_t>& shape = packed != nullptr ? packed->shape : table->shape;
+    if (shape.size() < 2 || shape[0] == 0 || table->bytes / shape[0] > UINT32_MAX / 8) return std::nullopt;
     RoleHint hint;
     hint.tensor = table->name;
-    hint.bits = bits;
-    hint.is_signed = table->dtype->name == "I8";
-    hint.rows = table->shape[0];
-    if (hint.rows == 0 || table->bytes / hint.rows > UINT32_MAX / 8) return std::nullopt;
-    hint.cols = table->bytes / hint.rows * 8 / bits;
-    if (const OnnxPacked packed = tensors_.packed(name); packed.bits != 0) {
-      hint.bits = packed.bits;
-      hint.is_signed = packed.is_signed;
-      hint.cols = table->bytes / hint.rows * 8 / packed.bits;
+    hint.bits = packed != nullptr ? packed->bits : bits;
+    hint.is_signed = packed != nullptr ? packed->is_signed : table->dtype->name == "I8";
+    hint.rows = shape[0];
+    hint.cols = table->bytes / hint.rows * 8 / hint.bits;
+    if (packed != nullptr) {
+      hint.cols = std::accumulate(shape.begin() + 1, shape.end(), uint64_t{1}, std::multiplies<>());
+      if (hint.cols * hint.bits % 8 != 0) refuse(hint, "packs its integers across rows, which is not read");
+    }
+    if (!transposed) return hint;
+    hint.transposed = true;
+    std::swap(hint.rows, hint.cols);
+    if (hint.bits != 8 || shape.size() != 2) {
+      refuse(
+          hint,
+          "is quantized to fewer than 8 bits and stored transposed, which is not read; export it as [V, d] "
+          "or for MatMulNBits");
     }
     return hint;
   }
 
+  // Floats that a dequantizing operator scales: alone they are no weights.
+  static std::optional<RoleHint> scaled_floats(const Tensor& table, bool transposed) {
+    if (table.shape.size() != 2) return std::nullopt;
+    RoleHint hint = matrix(table, transposed);
+    refuse(hint, concat("holds ", table.dtype->name, " values with scales, which is not read"));
+    return hint;
+  }
+
   // Takes scales and zero points into the hint, if they are as many as the groups.
-  bool set_scales(RoleHint& hint, std::string_view scales, std::string_view zero_points,
+  void set_scales(RoleHint& hint, std::string_view scales, std::string_view zero_points,
                   uint32_t group_size) const {
+    if (!hint.problem.empty()) return;
     const Tensor* scale = tensor(scales);
-    if (scale == nullptr || is_integer(*scale)) return false;
+    if (scale == nullptr || is_integer(*scale)) return refuse(hint, "has no float scales in the file");
+    if (group_size != 0 && hint.cols % group_size != 0) {
+      return refuse(hint, concat("has rows of ", hint.cols, " weights, which end inside a block of ",
+                                 group_size, "; that is not read"));
+    }
     const uint64_t groups = group_size == 0 ? 1 : hint.cols / group_size;
-    if (group_size != 0 && hint.cols % group_size != 0) return false;
     hint.per_tensor = scale->elements() == 1 && hint.rows > 1;
     const uint64_t rows = hint.per_tensor ? 1 : hint.rows;
     const std::optional<uint64_t> count = checked_mul(rows, groups);
-    if (!count || scale->elements() != *count || (hint.per_tensor && groups != 1)) return false;
+    if (!count || scale->elements() != *count || (hint.per_tensor && groups != 1)) {
+      return refuse(
+          hint, concat("has ", scale->elements(), " scales for ", hint.rows, " rows of ", groups, " blocks"));
+    }
     hint.scales = scales;
     hint.group_size = group_size;
-    if (zero_points.empty()) return true;
-    const Tensor* zero = tensor(zero_points);
-    if (zero == nullptr || !is_any(zero->dtype->name, {"U8", "I8"})) return false;
-    if (zero->bytes != rows * ceil_div(groups * hint.bits, 8)) return false;
-    hint.zero_points = zero_points;
-    return true;
+    if (!zero_points.empty()) set_zero_points(hint, zero_points, rows, groups);
   }
 
-  std::optional<RoleHint> dequantized(const OnnxNode& node, std::string_view quants) const {
-    std::optional<RoleHint> hint = integers(quants, 8);
+  // Zero points of a packed type are one stream over the whole tensor, as every tensor of such a type is. Those that
+  // an operator packs into bytes by itself start each row at a byte.
+  void set_zero_points(RoleHint& hint, std::string_view name, uint64_t rows, uint64_t groups) const {
+    const Tensor* zero = tensor(name);
+    if (zero == nullptr) return refuse(hint, "has no zero points in the file");
+    if (!is_any(zero->dtype->name, {"U8", "I8"})) {
+      return refuse(hint, concat("has ", zero->dtype->name,
+                                 " zero points, which are not read; quantize it with integer zero points, or "
+                                 "symmetrically"));
+    }
+    const OnnxPacked* packed = tensors_.packed(name);
+    if (packed != nullptr && (packed->bits != hint.bits || packed->is_signed != hint.is_signed)) {
+      return refuse(hint, "has zero points of another type than its integers");
+    }
+    const uint64_t row_bytes = ceil_div(groups * hint.bits, 8);
+    const uint64_t expected = packed != nullptr ? ceil_div(rows * groups * hint.bits, 8) : rows * row_bytes;
+    if (zero->bytes != expected) {
+      return refuse(hint, concat("has ", zero->bytes, " bytes of zero points, but ", expected, " belong to ",
+                                 rows, " rows of ", groups, " blocks"));
+    }
+    hint.zero_points = name;
+    hint.zero_points_cross_rows = packed != nullptr && rows > 1 && groups * hint.bits % 8 != 0;
+  }
+
+  std::optional<RoleHint> dequantized(const OnnxNode& node, std::string_view quants, bool transposed) const {
+    std::optional<RoleHint> hint = integers(quants, 8, transposed);
     if (!hint) return std::nullopt;
     const int64_t group = node.integer("block_size", 0), axis = node.integer("axis", 1);
-    if (group < 0 || group > INT32_MAX) return std::nullopt;
     const Tensor* scale = tensor(node.input(1));
     const bool one = scale != nullptr && scale->elements() == 1;
-    // Scales along axis 1 belong to columns, unless they belong to blocks of a row.
-    if (!one && (group == 0 ? axis != 0 : axis != 1)) return std::nullopt;
-    if (!set_scales(*hint, node.input(1), node.input(2), one ? 0 : static_cast<uint32_t>(group)))
-      return std::nullopt;
+    // A scale per row, or per block of a row, in terms of the table that is wanted.
+    const int64_t rows_axis = transposed ? 1 : 0, cols_axis = 1 - rows_axis;
+    const auto is_axis = [axis](int64_t wanted) { return axis == wanted || axis == wanted - 2; };
+    if (group < 0 || group > INT32_MAX || (group != 0 && transposed) ||
+        (!one && !is_axis(group == 0 ? rows_axis : cols_axis))) {
+      refuse(*hint, "has scales that run along its columns, which is not read; quantize it by row");
+    }
+    set_scales(*hint, node.input(1), node.input(2), one ? 0 : static_cast<uint32_t>(group));
     return hint;
   }
+
+  static bool is_packed_width(int64_t bits) { return bits == 2 || bits == 4 || bits == 8; }
 
   std::optional<RoleHint> block_quantized(const OnnxNode& node) const {
     const int64_t group = node.integer("block_size", 128), axis = node.integer("quantize_axis", 1);
     const int64_t bits = node.integer("bits", 4);
-    if (node.integer("gather_axis", 0) != 0 || (axis != 1 && axis != -1)) return std::nullopt;
-    if (group <= 0 || group > INT32_MAX || (bits != 2 && bits != 4 && bits != 8)) return std::nullopt;
-    std::optional<RoleHint> hint = integers(node.input(0), static_cast<uint32_t>(bits));
+    if (!is_packed_width(bits)) return std::nullopt;
+    std::optional<RoleHint> hint = integers(node.input(0), static_cast<uint32_t>(bits), false);
     if (!hint) return std::nullopt;
+    if (node.integer("gather_axis", 0) != 0 || (axis != 1 && axis != -1) || group <= 0 || group > INT32_MAX) {
+      refuse(*hint, "is not quantized in blocks along its rows, which is not read");
+    }
     // Bytes follow MatMulNBits' convention, 4-bit types that of DequantizeLinear.
-    if (tensors_.packed(node.input(0)).bits == 0) hint->zero_point = 1 << (bits - 1);
-    if (!set_scales(*hint, node.input(2), node.input(3), static_cast<uint32_t>(group))) return std::nullopt;
+    if (tensors_.packed(node.input(0)) == nullptr) hint->zero_point = 1 << (bits - 1);
+    set_scales(*hint, node.input(2), node.input(3), static_cast<uint32_t>(group));
     return hint;
   }
 
   std::optional<RoleHint> matmul_n_bits(const OnnxNode& node) const {
     const int64_t group = node.integer("block_size", 0), bits = node.integer("bits", 4);
-    if (group <= 0 || group > INT32_MAX || (bits != 2 && bits != 4 && bits != 8)) return std::nullopt;
-    if (!node.input(4).empty()) return std::nullopt;  // g_idx reorders the columns
-    std::optional<RoleHint> hint = integers(node.input(1), static_cast<uint32_t>(bits));
-    // A last block that is not full makes rows longer than d.
-    if (!hint || static_cast<int64_t>(hint->cols) != node.integer("K", 0) ||
-        static_cast<int64_t>(hint->rows) != node.integer("N", 0)) {
-      return std::nullopt;
+    const int64_t rows = node.integer("N", 0), cols = node.integer("K", 0);
+    if (rows <= 0 || cols <= 0) return std::nullopt;
+    RoleHint unknown;
+    unknown.tensor = node.input(1);
+    std::optional<RoleHint> hint =
+        is_packed_width(bits) ? integers(node.input(1), static_cast<uint32_t>(bits), false) : unknown;
+    if (!hint) return std::nullopt;
+    if (!is_packed_width(bits)) refuse(*hint, concat("has ", bits, " bits per weight, which is not read"));
+    if (!node.input(4).empty()) {
+      refuse(*hint,
+             "has its columns reordered (g_idx of MatMulNBits), which is not read; quantize it without "
+             "activation order");
     }
-    hint->zero_point = 1 << (bits - 1);
-    if (!set_scales(*hint, node.input(2), node.input(3), static_cast<uint32_t>(group))) return std::nullopt;
+    if (group <= 0 || group > INT32_MAX || cols % group != 0) {
+      refuse(*hint, concat("has rows of ", cols, " weights, which end inside a block of ", group,
+                           "; that is not read"));
+    } else if (static_cast<int64_t>(hint->cols) != cols || static_cast<int64_t>(hint->rows) != rows) {
+      refuse(*hint, concat("has another shape than the [", rows, ", ", cols, "] of its MatMulNBits"));
+    }
+    hint->rows = static_cast<uint64_t>(rows);
+    hint->cols = static_cast<uint64_t>(cols);
+    hint->zero_point = 1 << (hint->bits == 0 ? 0 : hint->bits - 1);
+    set_scales(*hint, node.input(2), node.input(3), static_cast<uint32_t>(group));
     return hint;
+  }
+
+  // The weights of a product in integers, [d, V] with one scale in all or one per id. What the activations are
+  // rounded to is not the table's business.
+  std::optional<RoleHint> integer_product(std::string_view quants, std::string_view scales,
+                                          std::string_view zero_points) const {
+    std::optional<RoleHint> hint = integers(quants, 8, true);
+    if (hint) set_scales(*hint, scales, zero_points, 0);
+    return hint;
+  }
+
+  // Behind MatMulInteger stands a product with both scales: the activations' is computed, the weights' is stored.
+  std::string_view stored_scale(std::string_view factor) const {
+    if (tensor(factor) != nullptr) return factor;
+    const OnnxNode* node = graph_.producer(factor);
+    if (node == nullptr || node->op != "Mul") return {};
+    return tensor(node->input(0)) != nullptr ? node->input(0) : node->input(1);
   }
 
   // The input side ----------------------------------------------------------------------------------------------
@@ -229,8 +323,9 @@ class RoleFinder {
     for (const OnnxNode* next :
          graph_.consumers(node.outputs.empty() ? std::string_view() : node.outputs[0])) {
       if (next->op != "DequantizeLinear") continue;
-      std::optional<RoleHint> table = dequantized(*next, node.input(0));
-      if (table && table->per_tensor) return add_lookup(std::move(table), *next, node.input(1));
+      std::optional<RoleHint> table = dequantized(*next, node.input(0), false);
+      if (table && (table->per_tensor || !table->problem.empty()))
+        return add_lookup(std::move(table), *next, node.input(1));
     }
   }
 
@@ -291,7 +386,7 @@ class RoleFinder {
 
   // The output side ---------------------------------------------------------------------------------------------
   void visit_output(std::string_view value) {
-    std::string_view bias;
+    std::string_view bias, factor;
     for (int step = 0; step < kLongestChain; ++step) {
       const OnnxNode* node = graph_.producer(value);
       if (node == nullptr) return;
@@ -302,10 +397,17 @@ class RoleFinder {
         return add_head(weight(node->input(1), node->integer("transB", 0) == 0),
                         node->input(2).empty() ? bias : node->input(2));
       }
+      if (node->op == "MatMulInteger")
+        return add_head(integer_product(node->input(1), stored_scale(factor), node->input(3)), bias);
+      if (node->op == "DynamicQuantizeMatMul") {
+        return add_head(integer_product(node->input(1), node->input(2), node->input(3)),
+                        node->input(4).empty() ? bias : node->input(4));
+      }
       if (!is_any(node->op, {"Add", "Mul", "Div", "Tanh", "Cast", "Identity", "Reshape", "Squeeze"})) return;
       // The value is the operand that is no constant.
       const bool first = tensor(node->input(0)) == nullptr;
       if (node->op == "Add" && bias.empty()) bias = node->input(first ? 1 : 0);
+      if (node->op == "Mul") factor = node->input(first ? 1 : 0);
       value = node->input(first ? 0 : 1);
     }
   }

@@ -29,29 +29,18 @@ struct OnnxType {
   uint32_t number;        // TensorProto.DataType
   std::string_view name;  // in the catalog
   Field typed;            // the field that holds elements where there is no raw_data
-  OnnxPacked packed = {};
+  uint32_t packed_bits = 0;
+  bool packed_signed = false;
 };
 
 constexpr OnnxType kTypes[] = {
-    {1, "F32", kFloats},
-    {2, "U8", kInt32s},
-    {3, "I8", kInt32s},
-    {4, "U16", kInt32s},
-    {5, "I16", kInt32s},
-    {6, "I32", kInt32s},
-    {7, "I64", kInt64s},
-    {9, "BOOL", kInt32s},
-    {10, "F16", kInt32s},
-    {11, "F64", kDoubles},
-    {12, "U32", kUint64s},
-    {13, "U64", kUint64s},
-    {16, "BF16", kInt32s},
-    {17, "F8_E4M3", kInt32s},
-    {19, "F8_E5M2", kInt32s},
-    {21, "U8", kInt32s, {4, false}},
-    {22, "U8", kInt32s, {4, true}},
-    {25, "U8", kInt32s, {2, false}},
-    {26, "U8", kInt32s, {2, true}},
+    {1, "F32", kFloats},           {2, "U8", kInt32s},           {3, "I8", kInt32s},
+    {4, "U16", kInt32s},           {5, "I16", kInt32s},          {6, "I32", kInt32s},
+    {7, "I64", kInt64s},           {9, "BOOL", kInt32s},         {10, "F16", kInt32s},
+    {11, "F64", kDoubles},         {12, "U32", kUint64s},        {13, "U64", kUint64s},
+    {16, "BF16", kInt32s},         {17, "F8_E4M3", kInt32s},     {19, "F8_E5M2", kInt32s},
+    {21, "U8", kInt32s, 4, false}, {22, "U8", kInt32s, 4, true}, {25, "U8", kInt32s, 2, false},
+    {26, "U8", kInt32s, 2, true},
 };
 
 const OnnxType* type_of(uint64_t number) {
@@ -70,6 +59,17 @@ std::optional<uint64_t> decimal(std::string_view text) {
     if (!value) return std::nullopt;
   }
   return value;
+}
+
+// From elements to the bytes that hold `per_byte` of them each.
+void count_bytes(Tensor& tensor, uint64_t per_byte) {
+  const uint64_t elements = tensor.bytes;
+  tensor.bytes = elements / per_byte + (elements % per_byte != 0);
+  if (!tensor.shape.empty() && tensor.shape.back() % per_byte == 0) {
+    tensor.shape.back() /= per_byte;
+  } else {
+    tensor.shape = {tensor.bytes};
+  }
 }
 
 }  // namespace
@@ -91,9 +91,9 @@ Status OnnxTensors::broken(const Tensor& tensor, std::string_view what) const {
   return fail(Code::kMalformed, proto_.name(), ": initializer ", quoted(tensor.name), " ", what);
 }
 
-OnnxPacked OnnxTensors::packed(std::string_view tensor) const {
+const OnnxPacked* OnnxTensors::packed(std::string_view tensor) const {
   const auto found = packed_.find(tensor);
-  return found == packed_.end() ? OnnxPacked() : found->second;
+  return found == packed_.end() ? nullptr : &found->second;
 }
 
 Status OnnxTensors::add(ProtoRange range, std::string_view name) {
@@ -113,17 +113,11 @@ Status OnnxTensors::add(ProtoRange range, std::string_view name) {
     return {};
   }
   tensor.shape = parts.dims;
-  if (type->packed.bits != 0) {
-    const uint64_t per_byte = 8 / type->packed.bits;
-    if (tensor.shape.empty() || tensor.shape.back() % per_byte != 0) {
-      directory_.skipped.push_back(concat(proto_.name(), ": initializer ", quoted(tensor.name),
-                                          " packs its elements across rows, which id2vec does not read"));
-      return {};
-    }
-    tensor.shape.back() /= per_byte;
-    packed_.emplace(tensor.name, type->packed);
-  }
   ID2VEC_ASSIGN(tensor.bytes, tensor_bytes(proto_.name(), tensor));
+  if (type->packed_bits != 0) {
+    packed_.emplace(tensor.name, OnnxPacked{type->packed_bits, type->packed_signed, tensor.shape});
+    count_bytes(tensor, 8 / type->packed_bits);
+  }
   ID2VEC_RETURN_IF_ERROR(place(parts, tensor));
   directory_.tensors.push_back(std::move(tensor));
   return {};

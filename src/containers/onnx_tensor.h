@@ -10,10 +10,13 @@
 
 namespace id2vec {
 
-// INT4, UINT4, INT2 and UINT2 are listed as U8 with a last dimension of bytes; this is what they were.
+// INT4, UINT4, INT2 and UINT2 are listed as U8 with a last dimension of bytes; this is what they were. Elements are
+// packed over the whole tensor: where a row is no whole number of bytes, the next one starts inside its last byte, and
+// the tensor is listed as one run of bytes.
 struct OnnxPacked {
-  uint32_t bits = 0;  // 0: not packed
+  uint32_t bits = 0;            // 0: not packed
   bool is_signed = false;
+  std::vector<uint64_t> shape;  // in elements
 };
 
 class OnnxTensors {
@@ -24,7 +27,8 @@ class OnnxTensors {
   // Adds the TensorProto at `range` to the directory, under `name` if it has none of its own. Types that id2vec
   // has not go to directory.skipped; external data is compared with the size of its file.
   Status add(ProtoRange range, std::string_view name);
-  OnnxPacked packed(std::string_view tensor) const;
+  // Null for a tensor of another type.
+  const OnnxPacked* packed(std::string_view tensor) const;
 
  private:
   struct Parts;

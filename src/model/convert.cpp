@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/mxfp4.h"
+
 namespace id2vec {
 namespace {
 
@@ -88,6 +90,24 @@ bool for_each_byte(const StridedLayout& layout, uint64_t at, Bytes chunk, uint8_
   });
 }
 
+// Calls visit(byte of the plane, shift within it, value) for every integer of the chunk, until that returns false.
+template <class Visit>
+bool for_each_packed(const PackedRows& packed, uint64_t at, Bytes chunk, uint8_t* plane, Visit visit) {
+  const uint64_t per_byte = 8 / packed.bits, row_bytes = (packed.per_row + per_byte - 1) / per_byte;
+  const uint64_t end = packed.rows * packed.per_row;
+  for (size_t i = 0; i < chunk.size(); ++i) {
+    for (uint64_t k = 0; k < per_byte; ++k) {
+      const uint64_t element = (at + i) * per_byte + k;
+      if (element >= end) return true;
+      const uint64_t row = element / packed.per_row, col = element % packed.per_row;
+      const auto value = static_cast<uint8_t>(chunk[i] >> (k * packed.bits) & ((1u << packed.bits) - 1));
+      const auto shift = static_cast<uint32_t>(col % per_byte * packed.bits);
+      if (!visit(plane[row * row_bytes + col / per_byte], shift, value)) return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 bool StridedLayout::nests() const {
@@ -108,6 +128,75 @@ void scatter(const StridedLayout& layout, uint64_t at, Bytes chunk, uint8_t* tab
 bool already_there(const StridedLayout& layout, uint64_t at, Bytes chunk, const uint8_t* table) {
   return for_each_byte(layout, at, chunk, const_cast<uint8_t*>(table),
                        [](const uint8_t& place, uint8_t stored) { return place == stored; });
+}
+
+void spread(const PackedRows& packed, uint64_t at, Bytes chunk, uint8_t* plane) {
+  const uint32_t mask = (1u << packed.bits) - 1;
+  for_each_packed(packed, at, chunk, plane, [mask](uint8_t& place, uint32_t shift, uint8_t value) {
+    place = static_cast<uint8_t>((place & ~(mask << shift)) | static_cast<uint32_t>(value) << shift);
+    return true;
+  });
+}
+
+bool already_spread(const PackedRows& packed, uint64_t at, Bytes chunk, const uint8_t* plane) {
+  const uint32_t mask = (1u << packed.bits) - 1;
+  return for_each_packed(
+      packed, at, chunk, const_cast<uint8_t*>(plane),
+      [mask](uint8_t& place, uint32_t shift, uint8_t value) { return (place >> shift & mask) == value; });
+}
+
+namespace {
+
+using Mxfp4Block = MXFP4::Block;
+constexpr size_t kHalf = MXFP4::kBlockSize / 2;
+
+// Where code i of a block lies: in which byte of `q`, and in which nibble.
+struct CodePlace {
+  size_t byte;
+  uint32_t shift;
+};
+constexpr CodePlace code_place(size_t i) { return {i % kHalf, i < kHalf ? 0u : 4u}; }
+
+// Calls visit(byte of q, shift, code) for both codes of every byte, until that returns false.
+template <class Visit>
+bool for_each_code(uint64_t at, Bytes chunk, uint8_t* blocks, Visit visit) {
+  auto* to = reinterpret_cast<Mxfp4Block*>(blocks);
+  for (size_t i = 0; i < chunk.size(); ++i) {
+    Mxfp4Block& block = to[(at + i) / kHalf];
+    for (const uint32_t nibble : {0u, 1u}) {
+      const CodePlace place = code_place((at + i) % kHalf * 2 + nibble);
+      if (!visit(block.q[place.byte], place.shift, chunk[i] >> (4 * nibble) & 15u)) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void put_mxfp4_codes(uint64_t at, Bytes chunk, uint8_t* blocks) {
+  for_each_code(at, chunk, blocks, [](uint8_t& byte, uint32_t shift, uint32_t code) {
+    byte = static_cast<uint8_t>((byte & ~(15u << shift)) | code << shift);
+    return true;
+  });
+}
+
+bool holds_mxfp4_codes(uint64_t at, Bytes chunk, const uint8_t* blocks) {
+  return for_each_code(
+      at, chunk, const_cast<uint8_t*>(blocks),
+      [](uint8_t& byte, uint32_t shift, uint32_t code) { return (byte >> shift & 15u) == code; });
+}
+
+void put_mxfp4_exponents(uint64_t at, Bytes chunk, uint8_t* blocks) {
+  auto* to = reinterpret_cast<Mxfp4Block*>(blocks) + at;
+  for (size_t i = 0; i < chunk.size(); ++i) to[i].exponent = chunk[i];
+}
+
+bool holds_mxfp4_exponents(uint64_t at, Bytes chunk, const uint8_t* blocks) {
+  const auto* held = reinterpret_cast<const Mxfp4Block*>(blocks) + at;
+  for (size_t i = 0; i < chunk.size(); ++i) {
+    if (held[i].exponent != chunk[i]) return false;
+  }
+  return true;
 }
 
 }  // namespace id2vec

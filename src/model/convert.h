@@ -24,4 +24,22 @@ void scatter(const StridedLayout& layout, uint64_t at, Bytes chunk, uint8_t* tab
 // True if that many stored bytes are what `table` already holds at their places.
 bool already_there(const StridedLayout& layout, uint64_t at, Bytes chunk, const uint8_t* table);
 
+// Integers of `bits` bits (2 or 4), `per_row` of them for each row, that a file packs into one stream over all rows. In
+// a table each row of them starts at a byte.
+struct PackedRows {
+  uint64_t rows = 0, per_row = 0;
+  uint32_t bits = 0;
+};
+
+// As scatter and already_there: stored bytes [at, at + chunk.size()) of the stream, and the plane of a table.
+void spread(const PackedRows& packed, uint64_t at, Bytes chunk, uint8_t* plane);
+bool already_spread(const PackedRows& packed, uint64_t at, Bytes chunk, const uint8_t* plane);
+
+// MXFP4 whose parts lie apart in the file (MLX): codes two in a byte, consecutive, the low nibble first, 16 bytes for a
+// block; exponents one byte for a block. `blocks`: the table, in the layout of formats/mxfp4.h.
+void put_mxfp4_codes(uint64_t at, Bytes chunk, uint8_t* blocks);
+void put_mxfp4_exponents(uint64_t at, Bytes chunk, uint8_t* blocks);
+bool holds_mxfp4_codes(uint64_t at, Bytes chunk, const uint8_t* blocks);
+bool holds_mxfp4_exponents(uint64_t at, Bytes chunk, const uint8_t* blocks);
+
 }  // namespace id2vec

@@ -25,8 +25,10 @@ struct Segment {
 
 // How the bytes of the segments become table bytes.
 enum class Conversion : uint8_t {
-  kNone,     // they go straight to their final address (of virtual files too: see file_set.h)
-  kStrided,  // through convert.h, by TableSource::layout: one segment, whose offsets are those of the layout
+  kNone,  // they go straight to their final address (of virtual files too: see file_set.h)
+  kStrided,  // plane 0 through convert.h, by TableSource::layout: one segment, whose offsets are those of the layout
+  kMxfp4,       // codes (plane 0) and exponents (plane 1), apart in the file, become blocks: one segment each
+  kZeroPoints,  // plane 2 through convert.h, by TableSource::zero_points: one segment
 };
 
 // Bytes that need no reading: they were in the header (ONNX typed fields), or stand for a scale that is not stored.
@@ -42,10 +44,18 @@ struct TableSource {
   TableSpec spec{};
   Conversion conversion = Conversion::kNone;
   StridedLayout layout{};           // kStrided
+  PackedRows zero_points{};         // kZeroPoints
   std::vector<Segment> segments{};  // in the order in which they should be read
   std::vector<InlineRun> inline_runs{};
   uint64_t bytes() const;           // Σ segments
 };
+
+// Puts stored bytes to their places in a table that was allocated for `source`: `at` is the byte of the plane, or,
+// where the plane is converted, of what is stored. Chunks may come in any order and be cut anywhere.
+void put_stored(const TableSource& source, uint32_t plane, uint64_t at, Bytes chunk, Table& table);
+
+// True if that is what the table holds there.
+bool holds_stored(const TableSource& source, uint32_t plane, uint64_t at, Bytes chunk, Table& table);
 
 // Writes what needs no reading into a table that was allocated for `source`.
 void write_inline(const TableSource& source, Table& table);
@@ -77,6 +87,8 @@ struct ModelPlan {
   // while it reads and keeps one copy if all bytes agree.
   enum class Tying : uint8_t { kAbsent, kShared, kCompare, kUntied } tying = Tying::kAbsent;
   std::vector<std::string> warnings;  // where a file contradicts itself, in sentences
+  // Not empty: there is a head of its own (kUntied), but none that can be read; a sentence that says why.
+  std::string head_problem;
 
   const Role* find(std::string_view role) const;
 };

@@ -161,21 +161,25 @@ class Resolver {
   }
 
   std::optional<TableSource> find(const RoleNames& row) {
-    if (std::optional<TableSource> hinted = by_hint(row.role)) return hinted;
+    std::string problem;
+    if (std::optional<TableSource> hinted = by_hint(row.role, problem)) return hinted;
+    if (!problem.empty()) plan_.warnings.push_back(concat(file_, ": ", problem));
+    return find_by_name(row);
+  }
+
+  std::optional<TableSource> find_by_name(const RoleNames& row) const {
     const std::vector<const Tensor*> found = matches(row);
     return found.empty() ? std::nullopt : as(row.form, *found[0]);
   }
 
-  // The first hint for a role that can be followed; says so in a warning where none can.
-  std::optional<TableSource> by_hint(std::string_view role) {
-    std::string problem;
+  // The first hint for a role that can be followed; `problem` says why where none can.
+  std::optional<TableSource> by_hint(std::string_view role, std::string& problem) const {
     for (const RoleHint& hint : directory_.hints) {
       if (hint.role != role) continue;
       Result<TableSource> source = table_source(directory_, hint);
       if (source.ok()) return std::move(source.value());
       problem = source.status().message();
     }
-    if (!problem.empty()) plan_.warnings.push_back(concat(file_, ": ", problem));
     return std::nullopt;
   }
 
@@ -233,7 +237,12 @@ class Resolver {
 
   Result<TableSource> embedding() {
     if (!options_.tensor.empty()) return named(options_.tensor, "embedding");
-    if (std::optional<TableSource> hinted = by_hint("embedding")) return std::move(*hinted);
+    std::string problem;
+    if (std::optional<TableSource> hinted = by_hint("embedding", problem)) return std::move(*hinted);
+    if (!problem.empty()) {
+      return fail(Code::kUnsupported, file_, ": the embedding cannot be read: ", problem,
+                  "; or choose another tensor with `tensor`");
+    }
     for (const RoleNames& row : role_names()) {
       if (row.form != Form::kTable && row.form != Form::kHead) continue;
       const std::vector<const Tensor*> found = matches({row.role, Form::kTable, row.names});
@@ -292,20 +301,54 @@ class Resolver {
     plan_.tying = ModelPlan::Tying::kAbsent;
     if (head_is_embedding_ && options_.head.empty()) return {};
     std::optional<TableSource> head;
+    std::string problem;
     if (!options_.head.empty()) {
       ID2VEC_ASSIGN(TableSource chosen, named(options_.head, "head"));
       const Tensor* tensor = directory_.find(options_.head);
       std::optional<TableSource> fitting =
           tensor == nullptr || tensor->dtype->format < 0 ? std::nullopt : as_head(*tensor);
       head = fitting ? std::move(*fitting) : std::move(chosen);
-    } else {
-      head = find(row);
+    } else if (!(head = by_hint(row.role, problem)) && problem.empty()) {
+      head = find_by_name(row);
+      if (!head) problem = unreadable_head(row);
     }
-    if (!head) return {};
+    if (!head) {
+      if (!problem.empty()) note_problem_of_head(std::move(problem));
+      return {};
+    }
     head_rows_ = head->spec.rows;
     plan_.tying = tying(plan_.roles[0].source, *head);
     if (plan_.tying != ModelPlan::Tying::kShared) plan_.roles.push_back({"head", std::move(*head)});
     return {};
+  }
+
+  // What is wrong with the tensor that the file has for a head, as it seems, but that no format reads; empty where
+  // there is none.
+  // Without a look at these, an untied model would pass for a tied one.
+  std::string unreadable_head(const RoleNames& row) const {
+    constexpr std::string_view kWeight = "weight";
+    for (std::string_view names = row.names; !names.empty();) {
+      const std::string_view pattern = next_name(names);
+      const std::string packed = concat(pattern.substr(0, pattern.size() - kWeight.size()), "qweight");
+      for (const Tensor& tensor : directory_.tensors) {
+        if (name_matches(packed, tensor.name)) {
+          return concat("tensor ", quoted(tensor.name),
+                        " is packed as GPTQ or AWQ do, which is not read; convert the model to GGUF or MLX");
+        }
+        const std::span<const uint64_t> shape = squeezed(tensor);
+        if (!name_matches(pattern, tensor.name) || shape.size() != 2 || shape[0] != rows()) continue;
+        const Result<TableSource> source = table_source(directory_, tensor);
+        if (!source.ok()) return source.status().message();
+      }
+    }
+    return {};
+  }
+
+  void note_problem_of_head(std::string problem) {
+    plan_.tying = ModelPlan::Tying::kUntied;
+    plan_.head_problem = concat(file_, ": the head cannot be read, so there are no logits: ", problem,
+                                "; or choose another tensor with `head`");
+    plan_.warnings.push_back(plan_.head_problem);
   }
 
   static ModelPlan::Tying tying(const TableSource& embedding, const TableSource& head) {

@@ -63,16 +63,35 @@ Result<Matrix> as_matrix(const Tensor& tensor) {
 
 bool is_float_format(const Dtype& dtype) { return dtype.format >= 0 && !dtype.planar; }
 
+uint64_t held_bytes(const Tensor& tensor) {
+  return tensor.inline_bytes.empty() ? tensor.bytes : tensor.inline_bytes.size();
+}
+
 // Appends a plane and checks that the tensor has exactly the bytes that the table will have there.
 Status add_checked(TableSource& source, const Tensor& tensor, uint32_t plane, uint64_t row_bytes) {
   if (!is_plain(tensor)) return not_plain(tensor);
   const uint64_t rows = plane > 0 && source.spec.affine.per_tensor ? 1 : source.spec.rows;
-  const uint64_t held = tensor.inline_bytes.empty() ? tensor.bytes : tensor.inline_bytes.size();
-  if (checked_mul(rows, row_bytes) != held) {
-    return fail(Code::kMalformed, "tensor ", quoted(tensor.name), " has ", held, " bytes, but ", rows,
-                " rows of ", row_bytes, " bytes belong to ", quoted(source.name));
+  if (checked_mul(rows, row_bytes) != held_bytes(tensor)) {
+    return fail(Code::kMalformed, "tensor ", quoted(tensor.name), " has ", held_bytes(tensor), " bytes, but ",
+                rows, " rows of ", row_bytes, " bytes belong to ", quoted(source.name));
   }
   add_plane(source, tensor, plane);
+  return {};
+}
+
+// Plane 2 out of integers that are one stream over all rows.
+Status add_crossing(TableSource& source, const Tensor& tensor, uint32_t bits) {
+  if (!is_plain(tensor)) return not_plain(tensor);
+  const uint64_t groups =
+      (source.spec.cols + uint64_t{source.spec.affine.group_size} - 1) / source.spec.affine.group_size;
+  source.conversion = Conversion::kZeroPoints;
+  source.zero_points = {.rows = source.spec.rows, .per_row = groups, .bits = bits};
+  const std::optional<uint64_t> all_bits = checked_mul(source.spec.rows, groups * bits);
+  if (!all_bits || *all_bits / 8 + (*all_bits % 8 != 0) != held_bytes(tensor)) {
+    return fail(Code::kMalformed, "tensor ", quoted(tensor.name), " has ", held_bytes(tensor), " bytes, but ",
+                source.spec.rows, " rows of ", groups, " integers belong to ", quoted(source.name));
+  }
+  add_plane(source, tensor, 2);
   return {};
 }
 
@@ -112,6 +131,13 @@ Result<ScaleType> scale_type(const Tensor& scales) {
               ", only F32, F16 and BF16 are read");
 }
 
+// Eight-bit floats that somebody scaled into their range: without the scales they are other weights.
+Status scaled_f8(const Tensor& tensor, const Tensor& scales) {
+  return fail(Code::kUnsupported, "tensor ", quoted(tensor.name), " holds ", tensor.dtype->name,
+              " values with the scales ", quoted(scales.name),
+              " beside, which is not read; convert the model to BF16");
+}
+
 const Dtype* affine_format(uint64_t bits) { return dtype_by_name(concat("AFFINE_", bits)); }
 
 Status add_planes(TableSource& source, const Tensor& quants, const Tensor* scales, const Tensor* offsets) {
@@ -138,8 +164,49 @@ double quantization(const Directory& directory, std::string_view module, const c
   return 0;
 }
 
+// How MLX quantized a module. One with an entry of its own in config.json has that entry's mode, affine by default.
+std::string_view mlx_mode(const Directory& directory, std::string_view module) {
+  constexpr std::string_view kDefault = "affine";
+  for (const char* section : {"config.quantization.", "config.quantization_config."}) {
+    const std::string_view own = directory.text(concat(section, module, ".mode"), "");
+    if (!own.empty()) return own;
+    if (directory.number(concat(section, module, ".bits"), 0) > 0) return kDefault;
+    const std::string_view general = directory.text(concat(section, "mode"), "");
+    if (!general.empty()) return general;
+  }
+  return kDefault;
+}
+
+// MXFP4 as MLX stores it: eight codes in a word, low bits first, and the exponents of the groups of 32 beside.
+Result<TableSource> mxfp4_source(const Tensor& quants, const Tensor& scales) {
+  const std::span<const uint64_t> shape = squeezed(quants);
+  if (shape.size() != 2 || scales.dtype->name != "U8") {
+    return fail(Code::kUnsupported, "tensor ", quoted(quants.name),
+                " is packed as mxfp4, but it is no matrix with U8 scales");
+  }
+  constexpr uint32_t kCodesPerWord = 8, kGroup = 32;
+  ID2VEC_ASSIGN(const uint32_t cols, width(quants, shape[1] <= UINT32_MAX ? shape[1] * kCodesPerWord : 0));
+  if (!is_plain(quants) || !is_plain(scales)) return not_plain(quants);
+  if (cols % kGroup != 0 || checked_mul(shape[0], cols / kGroup) != held_bytes(scales)) {
+    return fail(Code::kMalformed, "tensor ", quoted(quants.name), " has rows of ", cols, " weights and ",
+                held_bytes(scales), " scales, but mxfp4 has one for every ", kGroup, " weights");
+  }
+  TableSource source{.name = quants.name};
+  source.spec = {.dtype = dtype_by_name("MXFP4"), .rows = shape[0], .cols = cols};
+  source.conversion = Conversion::kMxfp4;
+  add_plane(source, quants, 0);
+  add_plane(source, scales, 1);
+  return source;
+}
+
 Result<TableSource> mlx_source(const Directory& directory, const Tensor& quants, const Tensor& scales) {
   const std::string_view module = module_of(quants.name);
+  const std::string_view mode = mlx_mode(directory, module);
+  if (mode == "mxfp4") return mxfp4_source(quants, scales);
+  if (mode != "affine") {
+    return fail(Code::kUnsupported, "tensor ", quoted(quants.name), " is quantized in the mode ",
+                quoted(mode), " of MLX, which is not read; affine and mxfp4 are");
+  }
   const Tensor* biases = directory.find(concat(module, ".biases"));
   const auto bits = static_cast<uint32_t>(quantization(directory, module, "bits"));
   const auto group_size = static_cast<uint32_t>(quantization(directory, module, "group_size"));
@@ -203,13 +270,25 @@ std::span<const uint64_t> squeezed(const Tensor& tensor) {
 }
 
 Result<TableSource> table_source(const Directory& directory, const Tensor& tensor) {
-  if (is_float_format(*tensor.dtype)) return float_source(tensor, false);
   const std::string_view module = module_of(tensor.name);
   const auto beside = [&](std::string_view ending) { return directory.find(concat(module, ending)); };
+  if (tensor.dtype->name.starts_with("F8_")) {
+    for (const std::string_view ending : {".weight_scale", ".weight_scale_inv", ".scales", ".scale"}) {
+      if (const Tensor* scales = beside(ending)) return scaled_f8(tensor, *scales);
+    }
+  }
+  if (is_float_format(*tensor.dtype)) return float_source(tensor, false);
   if (tensor.dtype->name == "U32") {
     if (const Tensor* scales = beside(".scales")) return mlx_source(directory, tensor, *scales);
   }
   if (tensor.dtype->name == "I8") {
+    for (const std::string_view ending : {".weight_zero_point", ".zero_point", ".zeros", "_zero_point"}) {
+      if (const Tensor* zero_points = beside(ending)) {
+        return fail(Code::kUnsupported, "tensor ", quoted(tensor.name), " has zero points ",
+                    quoted(zero_points->name),
+                    " beside, which are not read; quantize it symmetrically, or save it as floats");
+      }
+    }
     if (const Tensor* maxima = beside(".SCB")) return int8_source(tensor, maxima, 1.0f / 127);
     for (const std::string_view ending : {".weight_scale", ".scales", ".scale", "_scale"}) {
       if (const Tensor* scales = beside(ending)) return int8_source(tensor, scales, 1);
@@ -231,11 +310,11 @@ Result<TableSource> table_source(const Directory& directory, const RoleHint& hin
     return fail(Code::kNotFound, "the graph speaks of tensor ", quoted(name),
                 ", which the file does not hold");
   };
+  if (!hint.problem.empty()) return Status(Code::kUnsupported, hint.problem);
   ID2VEC_ASSIGN(const Tensor* const tensor, named(hint.tensor));
   if (hint.bits == 0) {
     return hint.transposed ? transposed_source(directory, *tensor) : table_source(directory, *tensor);
   }
-  if (hint.transposed) return not_plain(*tensor);
   const Dtype* format = affine_format(hint.bits);
   if (format == nullptr) {
     return fail(Code::kUnsupported, "tensor ", quoted(tensor->name), " has ", hint.bits,
@@ -254,11 +333,23 @@ Result<TableSource> table_source(const Directory& directory, const RoleHint& hin
                             .is_signed = hint.is_signed,
                             .per_tensor = hint.per_tensor,
                             .zero_point = hint.zero_point}};
+  if (hint.transposed) {
+    if (hint.bits != 8) return not_plain(*tensor);
+    source.conversion = Conversion::kStrided;
+    source.layout = {
+        .rows = hint.rows, .cols = cols, .row_stride = 1, .col_stride = hint.rows, .element_bytes = 1};
+  }
   const Tensor* zero_points = nullptr;
   if (!hint.zero_points.empty()) {
     ID2VEC_ASSIGN(zero_points, named(hint.zero_points));
   }
-  ID2VEC_RETURN_IF_ERROR(add_planes(source, *tensor, scales, zero_points));
+  if (zero_points == nullptr || !hint.zero_points_cross_rows) {
+    ID2VEC_RETURN_IF_ERROR(add_planes(source, *tensor, scales, zero_points));
+    return source;
+  }
+  if (hint.transposed) return not_plain(*zero_points);
+  ID2VEC_RETURN_IF_ERROR(add_planes(source, *tensor, scales, nullptr));
+  ID2VEC_RETURN_IF_ERROR(add_crossing(source, *zero_points, hint.bits));
   return source;
 }
 

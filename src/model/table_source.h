@@ -12,6 +12,7 @@ std::span<const uint64_t> squeezed(const Tensor& tensor);
 
 // A float tensor of one or two dimensions, or a quantized one with its scales beside it:
 //   MLX           U32 `x.weight` + `x.scales` + `x.biases`; bits and group size in config.json
+//                 (affine), or, in the mode mxfp4, `x.scales` alone, which are exponents
 //   row-wise int8 I8 `x.weight` + `x.weight_scale` (one per row or one in all), or `x.SCB` (127 · scale)
 // An I8 matrix without scales gets the scale 1 (model2vec: only directions mean anything).
 // kUnsupported where the dtype is no format and nothing beside it makes it one.

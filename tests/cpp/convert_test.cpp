@@ -104,5 +104,31 @@ TEST(Convert, KnowsWhichLayoutsNest) {
   EXPECT_TRUE(nests(1, 3, 1, 1));
 }
 
+// Five rows of three nibbles, 0 1 2 | 3 4 5 | … : seven and a half bytes in the file, two bytes per row in the plane.
+TEST(Convert, SpreadsRowsThatShareBytesHoweverTheChunksAreCut) {
+  const PackedRows packed{5, 3, 4};
+  const std::vector<uint8_t> stored{0x10, 0x32, 0x54, 0x76, 0x98, 0xba, 0xdc, 0x0e};
+  const std::vector<uint8_t> expected{0x10, 0x02, 0x43, 0x05, 0x76, 0x08, 0xa9, 0x0b, 0xdc, 0x0e, 0x5a};
+  for (size_t piece = 1; piece <= stored.size(); ++piece) {
+    std::vector<uint8_t> plane(11);
+    plane.back() = 0x5a;  // the sentinel
+    for (size_t at = 0; at < stored.size(); at += piece) {
+      spread(packed, at, Bytes(stored).subspan(at, std::min(piece, stored.size() - at)), plane.data());
+    }
+    EXPECT_EQ(plane, expected) << piece;
+    EXPECT_TRUE(already_spread(packed, 0, stored, plane.data()));
+    EXPECT_TRUE(already_spread(packed, 3, Bytes(stored).subspan(3, 2), plane.data()));
+    plane[4] ^= 0x10;
+    EXPECT_FALSE(already_spread(packed, 0, stored, plane.data()));
+  }
+}
+
+TEST(Convert, SpreadsRowsOfTwoBits) {
+  std::vector<uint8_t> plane(4);
+  const std::vector<uint8_t> stored{0b11'10'01'00, 0b00'11'10'01, 0b10'01};  // 0 1 2 3 1 | 2 3 0 1 2
+  spread({2, 5, 2}, 0, stored, plane.data());
+  EXPECT_EQ(plane, (std::vector<uint8_t>{0b11'10'01'00, 0b01, 0b01'00'11'10, 0b10}));
+}
+
 }  // namespace
 }  // namespace id2vec

@@ -35,12 +35,10 @@ std::unique_ptr<Table> load(const Files& files, const ModelPlan& plan, std::stri
     const MutableBytes plane = table->plane(segment.plane);
     for (size_t at = 0; at < stored.size(); at += piece) {
       const Bytes chunk = stored.subspan(at, std::min(piece, stored.size() - at));
-      if (source.conversion == Conversion::kStrided) {
-        scatter(source.layout, at, chunk, plane.data());
-      } else {
+      if (source.conversion == Conversion::kNone) {
         EXPECT_LE(segment.target + at + chunk.size(), plane.size());
-        std::ranges::copy(chunk, plane.begin() + static_cast<ptrdiff_t>(segment.target + at));
       }
+      put_stored(source, segment.plane, segment.target + at, chunk, *table);
     }
     if (piece == SIZE_MAX) continue;
   }
@@ -479,6 +477,153 @@ TEST(Mlx, SaysWhatIsMissing) {
               HasSubstr("has 4 bytes, but 2 rows of 4 bytes"));
   EXPECT_THAT(message(R"({"quantization": {"group_size": 1e300, "bits": -1}})"),
               HasSubstr("only config.json"));
+}
+
+constexpr float kE2m1[] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
+
+// Rows of 64 weights: code i mod 16 (and from its end in the second row), exponents of 2⁰, 2¹, 2⁻¹ and 2².
+SafetensorsBuilder mxfp4() {
+  std::vector<uint8_t> codes;
+  for (uint32_t i = 0; i < 64; ++i) {
+    const auto byte = static_cast<uint8_t>((2 * i % 16) | (2 * i + 1) % 16 << 4);
+    codes.push_back(i < 32 ? byte : static_cast<uint8_t>(0xFF - byte));
+  }
+  SafetensorsBuilder builder;
+  builder.tensor("model.embed_tokens.scales", "U8", {2, 2}, {127, 128, 126, 129});
+  return builder.tensor("model.embed_tokens.weight", "U32", {2, 8}, codes);
+}
+
+TEST(Mlx, ReadsMxfp4) {
+  const Files files = {
+      {"m", mxfp4().build()},
+      {"config.json", bytes_of(R"({"quantization": {"mode": "mxfp4", "group_size": 32, "bits": 4}})")}};
+  const Result<ModelPlan> plan = plan_of(files, "m");
+  ASSERT_TRUE(plan.ok()) << plan.status().message();
+  EXPECT_EQ(plan.value().roles[0].source.spec.dtype->name, "MXFP4");
+  for (const size_t piece : {SIZE_MAX, size_t{1}, size_t{7}}) {
+    const std::unique_ptr<Table> table = load(files, plan.value(), "embedding", piece);
+    for (uint32_t i = 0; i < 64; ++i) {
+      ASSERT_EQ(row(*table, 0)[i], kE2m1[i % 16] * (i < 32 ? 1.0f : 2.0f)) << i;
+      ASSERT_EQ(row(*table, 1)[i], kE2m1[15 - i % 16] * (i < 32 ? 0.5f : 4.0f)) << i;
+    }
+    const TableSource& source = plan.value().roles[0].source;
+    for (const Segment& segment : source.segments) {
+      const Bytes stored = Bytes(files.at("m")).subspan(segment.offset, segment.bytes);
+      EXPECT_TRUE(holds_stored(source, segment.plane, 0, stored, *table));
+      EXPECT_TRUE(holds_stored(source, segment.plane, 1, stored.subspan(1, 2), *table));
+    }
+    table->plane(0)[20] ^= 1;
+    const Segment& codes = source.segments[0];
+    EXPECT_FALSE(holds_stored(source, 0, 0, Bytes(files.at("m")).subspan(codes.offset, codes.bytes), *table));
+  }
+}
+
+TEST(Mlx, NamesTheModesThatItHasNot) {
+  const auto message = [](const char* config, const SafetensorsBuilder& builder) {
+    const Result<ModelPlan> plan = plan_of({{"m", builder.build()}, {"config.json", bytes_of(config)}}, "m",
+                                           {.tensor = "model.embed_tokens.weight"});
+    return plan.ok() ? std::string(plan.value().roles[0].source.spec.dtype->name) : plan.status().message();
+  };
+  for (const char* mode : {"nvfp4", "mxfp8"}) {
+    const std::string config =
+        std::string(R"({"quantization": {"bits": 4, "group_size": 16, "mode": ")") + mode + "\"}}";
+    EXPECT_THAT(message(config.c_str(), mxfp4()),
+                HasSubstr(std::string("in the mode '") + mode + "' of MLX, which is not read"));
+  }
+  // A module with an entry of its own has the mode of that entry.
+  EXPECT_EQ(message(R"({"quantization": {"mode": "mxfp4", "group_size": 32, "bits": 4,
+                        "model.embed_tokens": {"group_size": 64, "bits": 4}}})",
+                    mlx(4)),
+            "AFFINE_4");
+  EXPECT_EQ(message(R"({"quantization": {"group_size": 64, "bits": 4,
+                        "model.embed_tokens": {"group_size": 32, "bits": 4, "mode": "mxfp4"}}})",
+                    mxfp4()),
+            "MXFP4");
+  SafetensorsBuilder few;
+  few.tensor("model.embed_tokens.scales", "U8", {2, 1}, {127, 128});
+  few.tensor("model.embed_tokens.weight", "U32", {2, 8}, std::vector<uint8_t>(64));
+  EXPECT_THAT(message(R"({"quantization": {"mode": "mxfp4"}})", few),
+              HasSubstr("rows of 64 weights and 2 scales"));
+  EXPECT_THAT(message(R"({"quantization": {"mode": "mxfp4"}})", mlx(4)),
+              HasSubstr("no matrix with U8 scales"));
+}
+
+// torchao and bitsandbytes keep a module's other state beside its integers; neither makes another format of them.
+TEST(Int8, ReadsWholeModulesOfItsMakers) {
+  std::vector<uint8_t> quants(3 * 64);
+  for (size_t i = 0; i < quants.size(); ++i) quants[i] = static_cast<uint8_t>(i * 37);
+  const auto expect_rows = [&](SafetensorsBuilder builder, const std::vector<float>& scales) {
+    const Files files = one(builder.tensor("model.embed_tokens.weight", "I8", {3, 64}, quants).build());
+    const Result<ModelPlan> plan = plan_of(files, "m");
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(plan.value().roles[0].source.spec.dtype->name, "AFFINE_8");
+    const std::unique_ptr<Table> table = load(files, plan.value(), "embedding");
+    for (uint32_t id = 0; id < 3; ++id) {
+      const std::vector<float> values = row(*table, id);
+      for (uint32_t i = 0; i < 64; ++i) {
+        const auto q = static_cast<float>(static_cast<int8_t>(quants[id * 64 + i]));
+        ASSERT_EQ(values[i], scales[scales.size() == 1 ? 0 : id] * q) << id << " " << i;
+      }
+    }
+  };
+  ByteWriter maxima, wide, half, all;
+  for (const float maximum : {127.0f, 0.127f, 254.0f}) maxima.put(maximum);
+  for (const float scale : {0.5f, 0.001f, 4.0f}) wide.put(scale), half.put(bf16(scale));
+  all.put(0.25f);
+  SafetensorsBuilder bitsandbytes;
+  bitsandbytes.tensor("model.embed_tokens.SCB", "F32", {3}, maxima.bytes);
+  bitsandbytes.tensor("model.embed_tokens.weight_format", "U8", {}, {0});
+  constexpr float kPart = 1.0f / 127;
+  expect_rows(std::move(bitsandbytes), {127.0f * kPart, 0.127f * kPart, 254.0f * kPart});
+  SafetensorsBuilder torchao;
+  torchao.tensor("model.embed_tokens.weight_scale", "F32", {3, 1}, wide.bytes);
+  torchao.tensor("model.embed_tokens.weight_zero_point_domain", "U8", {1}, {0});
+  expect_rows(std::move(torchao), {0.5f, 0.001f, 4.0f});
+  expect_rows(SafetensorsBuilder().tensor("model.embed_tokens.scales", "BF16", {3}, half.bytes),
+              {0.5f, std::bit_cast<float>(uint32_t{bf16(0.001f)} << 16), 4.0f});
+  expect_rows(SafetensorsBuilder().tensor("model.embed_tokens.weight_scale", "F32", {1}, all.bytes), {0.25f});
+}
+
+// Without their zero points such integers would be other weights.
+TEST(Int8, RefusesZeroPointsBesideTheRows) {
+  SafetensorsBuilder builder;
+  builder.tensor("wte.weight", "I8", {2, 2}, std::vector<uint8_t>(4));
+  builder.tensor("wte.weight_scale", "F32", {2, 1}, std::vector<uint8_t>(8));
+  builder.tensor("wte.weight_zero_point", "I8", {2, 1}, std::vector<uint8_t>(2));
+  EXPECT_THAT(embedding_of(builder, {.tensor = "wte.weight"}),
+              HasSubstr("zero points 'wte.weight_zero_point' beside, which are not read"));
+}
+
+TEST(F8, RefusesScalesBesideTheRows) {
+  for (const char* scales : {"wte.weight_scale", "wte.weight_scale_inv"}) {
+    SafetensorsBuilder builder;
+    builder.tensor("wte.weight", "F8_E4M3", {2, 2}, std::vector<uint8_t>(4))
+        .tensor(scales, "F32", {1}, std::vector<uint8_t>(4));
+    EXPECT_THAT(embedding_of(builder, {.tensor = "wte.weight"}),
+                HasSubstr("which is not read; convert the model to BF16"));
+  }
+}
+
+// A head that cannot be read is not taken for no head: logits by the embedding would be wrong.
+TEST(Head, SaysWhyItCannotBeRead) {
+  const auto problem = [](SafetensorsBuilder head) {
+    const Result<ModelPlan> plan = plan_of(one(head.f32("model.embed_tokens.weight", {6, 4}).build()), "m");
+    EXPECT_TRUE(plan.ok()) << plan.status().message();
+    EXPECT_EQ(plan.value().tying, plan.value().head_problem.empty() ? Tying::kAbsent : Tying::kUntied);
+    EXPECT_EQ(plan.value().find("head"), nullptr);
+    return plan.value().head_problem;
+  };
+  EXPECT_THAT(
+      problem(SafetensorsBuilder().tensor("lm_head.weight", "U8", {6, 2}, std::vector<uint8_t>(12))),
+      HasSubstr("the head cannot be read, so there are no logits: tensor 'lm_head.weight' holds U8 values"));
+  EXPECT_THAT(
+      problem(SafetensorsBuilder().tensor("lm_head.qweight", "I32", {1, 6}, std::vector<uint8_t>(24))),
+      HasSubstr("'lm_head.qweight' is packed as GPTQ or AWQ do"));
+  EXPECT_EQ(problem(SafetensorsBuilder().tensor("lm_head.weight", "U8", {3, 2}, std::vector<uint8_t>(6))),
+            "");
+  EXPECT_EQ(problem(SafetensorsBuilder().tensor("model.layers.0.output.qweight", "I32", {1, 6},
+                                                std::vector<uint8_t>(24))),
+            "");
 }
 
 TEST(Int8, ReadsScalesBesideTheRowsOrNone) {

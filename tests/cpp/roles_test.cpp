@@ -50,11 +50,27 @@ TEST(Hints, BeatNames) {
 }
 
 TEST(Hints, ThatLeadNowhereAreWarnings) {
-  ModelPlan plan = plan_with({tensor("wte.weight", "F32", {6, 4})}, {hint("embedding", "gone")});
+  ModelPlan plan = plan_with({tensor("wte.weight", "F32", {6, 4}), tensor("wpe.weight", "F32", {3, 4}, 96)},
+                             {hint("positions", "gone")});
   ASSERT_TRUE(resolve_roles({}, plan).ok());
-  EXPECT_EQ(plan.roles[0].source.name, "wte.weight");
+  EXPECT_EQ(plan.find("positions")->source.name, "wpe.weight");
   ASSERT_EQ(plan.warnings.size(), 1u);
   EXPECT_THAT(plan.warnings[0], HasSubstr("the graph speaks of tensor 'gone', which the file does not hold"));
+}
+
+// Where the graph is sure of the two tables, a name does not overrule it.
+TEST(Hints, ThatLeadNowhereAreErrorsForTheTables) {
+  ModelPlan plan = plan_with({tensor("wte.weight", "F32", {6, 4})}, {hint("embedding", "gone")});
+  EXPECT_THAT(resolve_roles({}, plan).message(),
+              HasSubstr("the embedding cannot be read: the graph speaks of"));
+  ModelPlan chosen = plan_with({tensor("wte.weight", "F32", {6, 4})}, {hint("embedding", "gone")});
+  EXPECT_TRUE(resolve_roles({.tensor = "wte.weight"}, chosen).ok());
+  ModelPlan head = plan_with({tensor("e", "F32", {6, 4}), tensor("lm_head.weight", "F32", {6, 4}, 96)},
+                             {hint("embedding", "e"), hint("head", "gone")});
+  ASSERT_TRUE(resolve_roles({}, head).ok());
+  EXPECT_EQ(head.tying, Tying::kUntied);
+  EXPECT_EQ(head.find("head"), nullptr);
+  EXPECT_THAT(head.head_problem, HasSubstr("there are no logits: the graph speaks of tensor 'gone'"));
 }
 
 TEST(Hints, TurnATransposedHead) {

@@ -23,13 +23,11 @@ Result<std::unique_ptr<Table>> load_table(const ModelPlan& plan, const TableSour
     }
     const Bytes stored = file.subspan(segment.offset, segment.bytes);
     const MutableBytes plane = table->plane(segment.plane);
-    if (source.conversion == Conversion::kStrided) {
-      scatter(source.layout, 0, stored, plane.data());
-    } else if (segment.target > plane.size() || stored.size() > plane.size() - segment.target) {
+    const bool converted = source.conversion != Conversion::kNone;
+    if (!converted && (segment.target > plane.size() || stored.size() > plane.size() - segment.target)) {
       return Status(Code::kMalformed, "a segment passes the end of its plane");
-    } else {
-      std::ranges::copy(stored, plane.begin() + static_cast<ptrdiff_t>(segment.target));
     }
+    put_stored(source, segment.plane, segment.target, stored, *table);
   }
   return table;
 }

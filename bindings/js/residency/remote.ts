@@ -183,12 +183,11 @@ export class RemoteResidency implements Residency {
   #rowsOf(allRoles: readonly Role[], index: number): Rows {
     const role = allRoles[index]!;
     const source = (file: number) => this.#opened.source(file);
-    const compressed = role.segments.some(({ file }) => source(file) instanceof InflatedSource);
-    if (role.conversion !== 'none' || compressed) {
+    const obstacle = obstacleTo(role, source);
+    if (obstacle !== undefined) {
       throw new EmbeddingError(
         'unsupported',
-        `Single rows of ${role.name} cannot be fetched, because it is stored ${compressed ? 'compressed' : role.conversion}: ` +
-          `use residency "memory".`,
+        `Single rows of ${role.name} cannot be fetched, because it ${obstacle}: use residency "memory".`,
       );
     }
     const layout = new RowLayout(role.segments, role.rows);
@@ -256,4 +255,15 @@ function inPlaces(ids: Uint32Array, places: Uint32Array): Uint32Array {
   const out = new Uint32Array(places.reduce((most, place) => Math.max(most, place + 1), 0));
   places.forEach((place, i) => (out[place] = ids[i]!));
   return out;
+}
+
+/** Why a row is no range of its own in the file; undefined where it is one. */
+function obstacleTo(role: Role, source: (file: number) => unknown): string | undefined {
+  if (role.segments.some(({ file }) => source(file) instanceof InflatedSource)) return 'is stored compressed';
+  if (role.conversion === 'strided') return 'is stored in another order than row by row (strided)';
+  if (role.conversion === 'zero-points') return 'has zero points that share bytes across rows';
+  if (role.conversion === 'mxfp4') return 'has codes and exponents apart';
+  if (role.spec.perTensor === true) return 'has one scale for all rows';
+  if (role.inlineBytes > 0) return 'is stored in the header';
+  return undefined;
 }
