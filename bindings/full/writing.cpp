@@ -33,8 +33,17 @@ void Writer::set_vocabulary(uintptr_t text, size_t bytes, uintptr_t offsets, siz
   if (types != 0) vocabulary.types.assign(at<const int32_t>(types), at<const int32_t>(types) + count);
 }
 
+void Writer::add_integers(std::string name, const std::string& dtype, double count, uintptr_t address,
+                          size_t bytes) {
+  integers_.push_back({std::move(name),
+                       dtype_by_name(dtype),
+                       static_cast<uint64_t>(count),
+                       {at<const uint8_t>(address), bytes}});
+}
+
 int Writer::finish(bool gguf) {
-  Result<Export> made = export_tables(gguf ? Container::kGguf : Container::kSafetensors, source_, tables_);
+  Result<Export> made =
+      export_tables(gguf ? Container::kGguf : Container::kSafetensors, source_, tables_, integers_);
   if (made.ok()) file_ = std::move(made.value());
   return report(made.status());
 }
@@ -141,6 +150,7 @@ EMSCRIPTEN_BINDINGS(id2vec_writing) {
       .function("resizeVocabulary", &Writer::resize_vocabulary)
       .function("vocabularySize", &Writer::vocabulary_size)
       .function("add", &Writer::add)
+      .function("addIntegers", &Writer::add_integers)
       .function("finish", &Writer::finish)
       .function("finishHeader", &Writer::finish_header)
       .function("pieces", &Writer::pieces);

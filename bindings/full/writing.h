@@ -47,6 +47,10 @@ class Writer {
     tables_.push_back({std::move(name), &table, is_vector});
   }
 
+  // `count` integers of a dtype that is no format of a table, written as they are; the bytes must outlive as above.
+  void add_integers(std::string name, const std::string& dtype, double count, uintptr_t address,
+                    size_t bytes);
+
   int finish(bool gguf);
   // Instead of finish(): the header of a GGUF file with one F32 tensor [rows, cols], whose rows follow right behind it.
   // pieces() gives the header first.
@@ -58,6 +62,7 @@ class Writer {
  private:
   Directory source_;
   std::vector<NamedTable> tables_;
+  std::vector<NamedIntegers> integers_;
   Export file_;
 };
 

@@ -9,8 +9,8 @@ import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
 import { roleIndex } from './info.js';
 import { Loader } from './load.js';
-import { openModelWith } from './open.js';
-import type { MetadataValue, Opened, OpenOptions, Plan } from './open.js';
+import { checkHead, openModelWith } from './open.js';
+import type { MetadataValue, Opened, OpenOptions, Plan, Role } from './open.js';
 import { encodeTable, resizeTable } from './quantize.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
@@ -75,6 +75,7 @@ export async function exportModel<T>(
   let tables: TablesOf | undefined;
   try {
     opened = await openModelWith(await createFullCore(options), source, options);
+    checkHead(opened.plan());
     const vocabulary = await siblingVocabulary(opened, source, options.signal);
     tables = new TablesOf(opened, options);
     await tables.load();
@@ -150,6 +151,7 @@ function checkStays(key: string, value: MetadataValue, before: number, rows: num
 class TablesOf {
   readonly #plan: Plan;
   #tables: { role: string; name: string; table: EmbeddingTable; isVector: boolean; isMatrix: boolean }[] = [];
+  readonly #integers: StoredIntegers[] = [];
 
   constructor(
     private readonly opened: Opened<FullCore>,
@@ -165,6 +167,10 @@ class TablesOf {
     const head = roleIndex(this.#plan, 'head');
     for (const index of all) {
       const role = roles[index]!;
+      if (role.role === 'mapping') {
+        this.#integers.push(await StoredIntegers.load(this.opened.core, loader, index, role));
+        continue;
+      }
       const compare = index === head && tying === 'compare';
       const embedding = this.#tables[0]?.table;
       const table =
@@ -235,10 +241,38 @@ class TablesOf {
 
   addTo(writer: Writer): void {
     for (const { name, table, isVector } of this.#tables) writer.add(name, table.handle, isVector);
+    for (const integers of this.#integers) integers.addTo(writer);
   }
 
   dispose(): void {
     for (const { table } of this.#tables) table.dispose();
+    for (const integers of this.#integers) integers.dispose();
+  }
+}
+
+/** @internal A role of plain integers (`mapping`), kept in the core's memory as stored, to be written again. */
+export class StoredIntegers {
+  private constructor(
+    private readonly core: Core,
+    private readonly role: Role,
+    private readonly address: number,
+    private readonly bytes: number,
+  ) {}
+
+  static async load(core: Core, loader: Loader, index: number, role: Role): Promise<StoredIntegers> {
+    const bytes = await loader.bytes(index);
+    const address = core.memory.allocate(bytes.length);
+    core.memory.write(address, bytes);
+    return new StoredIntegers(core, role, address, bytes.length);
+  }
+
+  addTo(writer: Writer): void {
+    const { name, dtype, cols } = this.role;
+    writer.addIntegers(name, dtype, cols, this.address, this.bytes);
+  }
+
+  dispose(): void {
+    this.core.memory.release(this.address);
   }
 }
 

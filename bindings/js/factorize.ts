@@ -5,11 +5,11 @@
  */
 import type { Writer } from '../../build/wasm/id2vec.full.mjs';
 import { EmbeddingError } from './errors.js';
-import { pieceBytes, setVocabulary, siblingVocabulary } from './export.js';
+import { pieceBytes, setVocabulary, siblingVocabulary, StoredIntegers } from './export.js';
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
 import { Loader } from './load.js';
-import { openModelWith } from './open.js';
+import { checkHead, openModelWith } from './open.js';
 import type { Opened, OpenOptions } from './open.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
@@ -67,6 +67,7 @@ export async function factorizeModel<T>(
   let factorizer: Factorizer | undefined;
   try {
     opened = await openModelWith(await createFullCore(options), source, options);
+    checkHead(opened.plan());
     const vocabulary = await siblingVocabulary(opened, source, options.signal);
     factorizer = new Factorizer(opened, options);
     const report = await factorizer.run();
@@ -98,6 +99,7 @@ class Factorizer {
   readonly #core: FullCore;
   /** What goes into the file. */
   readonly #tables: { name: string; table: EmbeddingTable; isVector: boolean }[] = [];
+  readonly #integers: StoredIntegers[] = [];
 
   constructor(
     private readonly opened: Opened<FullCore>,
@@ -122,6 +124,10 @@ class Factorizer {
     try {
       for (const index of all.slice(1)) {
         const { role, name, rows } = roles[index]!;
+        if (role === 'mapping') {
+          this.#integers.push(await StoredIntegers.load(this.#core, loader, index, roles[index]!));
+          continue;
+        }
         const compare = role === 'head' && tying === 'compare';
         const other = compare ? await loader.loadUnlessEqual(index, table) : await loader.load(index);
         // A head with the same bytes is the same table, and goes through the projection from now on.
@@ -135,10 +141,12 @@ class Factorizer {
 
   addTo(writer: Writer): void {
     for (const { name, table, isVector } of this.#tables) writer.add(name, table.handle, isVector);
+    for (const integers of this.#integers) integers.addTo(writer);
   }
 
   dispose(): void {
     for (const { table } of this.#tables) table.dispose();
+    for (const integers of this.#integers) integers.dispose();
   }
 
   #factors(table: EmbeddingTable, name: string): FactorizeReport {

@@ -53,10 +53,19 @@ Status add_table(Export& out, const NamedTable& named) {
   return {};
 }
 
+Status add_integers(Export& out, const NamedIntegers& named) {
+  if (named.dtype == nullptr || checked_mul(named.count, named.dtype->block_bytes) != named.bytes.size()) {
+    return fail(Code::kInvalidArgument, "The integers ", quoted(named.name), " are ", named.bytes.size(),
+                " bytes, which are no ", named.count, " of their type.");
+  }
+  add(out, named.name, named.dtype, {named.count}, {named.bytes.data(), 0, named.bytes.size()});
+  return {};
+}
+
 }  // namespace
 
-Result<Export> export_tables(Container container, const Directory& source,
-                             std::span<const NamedTable> tables) {
+Result<Export> export_tables(Container container, const Directory& source, std::span<const NamedTable> tables,
+                             std::span<const NamedIntegers> integers) {
   Export out;
   out.directory.metadata = source.metadata;
   out.directory.vocabulary = source.vocabulary;
@@ -65,6 +74,7 @@ Result<Export> export_tables(Container container, const Directory& source,
         std::string(source.text("config.model_type", "embedding"));
   }
   for (const NamedTable& named : tables) ID2VEC_RETURN_IF_ERROR(add_table(out, named));
+  for (const NamedIntegers& named : integers) ID2VEC_RETURN_IF_ERROR(add_integers(out, named));
   const bool gguf = container == Container::kGguf;
   ID2VEC_ASSIGN(out.layout, gguf ? gguf_layout(out.directory) : safetensors_layout(out.directory));
   return out;

@@ -15,6 +15,14 @@ struct NamedTable {
   bool is_vector = false;  // a table of one row that is a tensor of one dimension (a norm, a bias)
 };
 
+// Integers [count] that are no table and are written as they are: the `mapping` of static embeddings.
+struct NamedIntegers {
+  std::string name;
+  const Dtype* dtype = nullptr;
+  uint64_t count = 0;
+  Bytes bytes;
+};
+
 enum class Container : uint8_t { kGguf, kSafetensors };
 
 struct Export {
@@ -27,8 +35,9 @@ struct Export {
 // with ".weight_scale" for ".weight" the scales of the rows (F32). GGUF needs `general.architecture`; where `source`
 // has none it is config.json's model_type, or "embedding".
 //
-// kUnsupported: other integer tables whose scales lie apart, and what the writers refuse.
-Result<Export> export_tables(Container container, const Directory& source,
-                             std::span<const NamedTable> tables);
+// kUnsupported: other integer tables whose scales lie apart, and what the writers refuse (ggml has no unsigned types).
+// kInvalidArgument: integers whose bytes are not `count` of their type.
+Result<Export> export_tables(Container container, const Directory& source, std::span<const NamedTable> tables,
+                             std::span<const NamedIntegers> integers = {});
 
 }  // namespace id2vec

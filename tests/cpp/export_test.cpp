@@ -127,6 +127,31 @@ TEST(Export, VectorsHaveOneDimension) {
   EXPECT_EQ(exported.value().directory.text("general.architecture", ""), "embedding");
 }
 
+TEST(Export, WritesIntegersAsTheyAre) {
+  const auto table = normal_table(3, 8);
+  const NamedTable named[] = {{"embeddings", table.get()}};
+  const std::vector<uint8_t> rows = {2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0};
+  const NamedIntegers mapping[] = {{"mapping", dtype_by_name("I32"), 4, rows}};
+  for (const Container container : {Container::kGguf, Container::kSafetensors}) {
+    const auto exported = export_tables(container, {}, named, mapping);
+    ASSERT_TRUE(exported.ok()) << exported.status().message();
+    const std::vector<uint8_t> file = bytes_of(exported.value());
+    const Opened opened = open(container == Container::kGguf ? "m.gguf" : "m.safetensors", file);
+    const Role* role = opened.plan.find("mapping");
+    ASSERT_NE(role, nullptr);
+    EXPECT_EQ(role->source.spec.dtype->name, "I32");
+    const Segment& segment = role->source.segments.at(0);
+    EXPECT_EQ(std::vector<uint8_t>(file.begin() + static_cast<ptrdiff_t>(segment.offset),
+                                   file.begin() + static_cast<ptrdiff_t>(segment.offset + segment.bytes)),
+              rows);
+  }
+  const NamedIntegers unsigned_mapping[] = {{"mapping", dtype_by_name("U32"), 4, rows}};
+  EXPECT_THAT(export_tables(Container::kGguf, {}, named, unsigned_mapping).status().message(),
+              HasSubstr("The dtype U32 of 'mapping' has no number in GGUF"));
+  const NamedIntegers too_many[] = {{"mapping", dtype_by_name("I64"), 4, rows}};
+  EXPECT_EQ(export_tables(Container::kGguf, {}, named, too_many).status().code(), Code::kInvalidArgument);
+}
+
 TEST(Export, SaysWhatItCannotWrite) {
   const auto packed = random_table<Affine4>(kernels(), 3, 64);
   const NamedTable planar[] = {{"x", packed.get()}};

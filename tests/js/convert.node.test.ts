@@ -1,5 +1,5 @@
 // Word vectors as people have them, through `id2vec convert`.
-import { EmbeddingModel } from 'id2vec';
+import { EmbeddingModel, openDirectory } from 'id2vec';
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { corpusFile, corpusPath, hasCorpus, projectPath } from './corpus.js';
 import { ByteWriter } from './files/bytes.js';
+import { safetensors } from './files/safetensors.js';
 
 let folder: string;
 beforeAll(async () => {
@@ -15,9 +16,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-function convert(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+const convert = (...words: string[]) => run('convert', ...words);
+
+function run(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    const command = [projectPath('dist/cli.js'), 'convert', ...words, '--json'];
+    const command = [projectPath('dist/cli.js'), ...words, '--json'];
     const child = execFile(process.execPath, command, (_, stdout, stderr) => {
       resolve({ code: child.exitCode ?? -1, stdout, stderr });
     });
@@ -107,5 +110,76 @@ describe('id2vec convert', () => {
       expect(model.tokens!.at(id)).toBe(word);
       expect((await model.lookup([id])).data).toEqual(Float32Array.from(numbers, Number));
     }
+  });
+});
+
+// Static embeddings of model2vec: several ids may share a row, and each id has a weight of its own.
+describe('a model with a mapping of ids to rows', () => {
+  const rows = Float32Array.from({ length: 3 * 4 }, (_, i) => Math.sin(i + 1));
+  const mapping = Int32Array.of(2, 0, 1, 1, 2, 0);
+  const weights = Float64Array.of(1, 0.5, 0.25, 2, 3, 0.1);
+  const bytesOf = (array: { buffer: ArrayBuffer }) => new Uint8Array(array.buffer);
+  const bags = [
+    [0, 1, 2],
+    [3, 4, 5],
+    [5, 5, 1],
+  ];
+  let source: string;
+  beforeAll(async () => {
+    source = await file(
+      'static.safetensors',
+      safetensors([
+        { name: 'embeddings', dtype: 'F32', shape: [3, 4], data: bytesOf(rows) },
+        { name: 'mapping', dtype: 'I32', shape: [6], data: bytesOf(mapping) },
+        { name: 'weights', dtype: 'F64', shape: [6], data: bytesOf(weights) },
+      ]),
+    );
+  });
+
+  async function pooled(path: string): Promise<Float32Array> {
+    using model = await EmbeddingModel.load(path);
+    expect(model.info.roles).toMatchObject({ embedding: 'embeddings', mapping: 'mapping', weights: 'weights' });
+    return (await model.pool(bags)).data;
+  }
+
+  it.each(['static.copy.safetensors', 'static.gguf'])('keeps it: %s', async (name) => {
+    const to = join(folder, name);
+    expect(await convert(source, to)).toMatchObject({ code: 0, stderr: '' });
+    const expected = Float32Array.from({ length: 12 }, (_, i) => {
+      const bag = bags[Math.floor(i / 4)]!;
+      const terms = bag.map((id) => weights[id]! * rows[mapping[id]! * 4 + (i % 4)]!);
+      return terms.reduce((sum, term) => sum + term, 0) / bag.length;
+    });
+    const actual = await pooled(to);
+    expect(actual).toEqual(await pooled(source));
+    actual.forEach((value, i) => expect(value).toBeCloseTo(expected[i]!, 5));
+    const { tensors } = await openDirectory(to);
+    expect(tensors.find(({ name }) => name === 'mapping')).toMatchObject({ dtype: 'I32', shape: [6] });
+  });
+
+  it('keeps it beside rows in another format, and beside factors', async () => {
+    const half = join(folder, 'static.f16.safetensors');
+    expect(await convert(source, half, '--type', 'F16')).toMatchObject({ code: 0, stderr: '' });
+    const factors = join(folder, 'static.factors.gguf');
+    expect(await run('factorize', source, factors, '--rank', '4')).toMatchObject({ code: 0, stderr: '' });
+    const expected = await pooled(source);
+    for (const path of [half, factors]) {
+      const actual = await pooled(path);
+      actual.forEach((value, i) => expect(value).toBeCloseTo(expected[i]!, 3));
+    }
+  });
+
+  it('says where a container has no such integers', async () => {
+    const unsigned = await file(
+      'unsigned.safetensors',
+      safetensors([
+        { name: 'embeddings', dtype: 'F32', shape: [3, 4], data: bytesOf(rows) },
+        { name: 'mapping', dtype: 'U32', shape: [6], data: bytesOf(Uint32Array.from(mapping)) },
+      ]),
+    );
+    const { code, stderr } = await convert(unsigned, join(folder, 'unsigned.gguf'));
+    expect(code).toBe(1);
+    expect(stderr).toContain("The dtype U32 of 'mapping' has no number in GGUF; write safetensors");
+    expect(await convert(unsigned, join(folder, 'unsigned.copy.safetensors'))).toMatchObject({ code: 0 });
   });
 });

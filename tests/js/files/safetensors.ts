@@ -3,7 +3,7 @@ import { ByteWriter } from './bytes.js';
 
 export interface SafeTensor {
   name: string;
-  dtype: 'F32' | 'F16' | 'BF16' | 'I32';
+  dtype: 'F64' | 'F32' | 'F16' | 'BF16' | 'F8_E4M3' | 'I8' | 'U8' | 'I32' | 'I64' | 'U32';
   shape: number[];
   data: Uint8Array;
 }
