@@ -40,17 +40,22 @@ MetadataValue list(JsonReader& json) {
   return LongArray{.length = length};
 }
 
-// Recursion is bounded by limits::kConfigDepth.
-void flatten(JsonReader& json, const std::string& prefix, int depth, Metadata& metadata) {
+// Recursion is bounded by limits::kConfigDepth. `room`: bytes that names may still take; a value whose name does not
+// fit is passed over.
+void flatten(JsonReader& json, const std::string& prefix, int depth, uint64_t& room, Metadata& metadata) {
   std::string key;
   json.enter_object();
   while (json.next_key(key)) {
     const JsonReader::Kind kind = json.peek();
+    const uint64_t length = prefix.size() + 1 + key.size();
+    if (metadata.size() == limits::kMetadataEntries || length > limits::kNameBytes || length > room) {
+      json.skip_value();
+      continue;
+    }
+    room -= length;
     const std::string path = concat(prefix, ".", key);
     if (kind == JsonReader::Kind::kObject && depth < limits::kConfigDepth) {
-      flatten(json, path, depth + 1, metadata);
-    } else if (metadata.size() == limits::kMetadataEntries || path.size() > limits::kNameBytes) {
-      json.skip_value();
+      flatten(json, path, depth + 1, room, metadata);
     } else if (kind == JsonReader::Kind::kBool) {
       metadata.emplace(path, json.read_bool());
     } else if (kind == JsonReader::Kind::kNumber) {
@@ -78,7 +83,8 @@ Status attach_config(FileSet& files, Directory& directory) {
   ID2VEC_ASSIGN(const Bytes bytes, files.read(kConfig, 0, size));
   JsonReader json({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, JsonReader::Dialect::kPython);
   Metadata metadata;
-  flatten(json, "config", 1, metadata);
+  uint64_t room = size * limits::kConfigNameRatio + (64 << 10);
+  flatten(json, "config", 1, room, metadata);
   json.finish();
   if (const Status status = json.status(kConfig); !status.ok()) {
     directory.warnings.push_back(concat(status.message(), "; it is not used"));

@@ -1,6 +1,7 @@
 #include "containers/directory.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "containers/limits.h"
@@ -62,10 +63,19 @@ Status append_shard(Directory& whole, Directory shard) {
 }
 
 const Tensor* Directory::find(std::string_view name) const {
-  for (const Tensor& tensor : tensors) {
-    if (tensor.name == name) return &tensor;
+  const auto before = [&](uint32_t a, uint32_t b) {
+    const int order = tensors[a].name.compare(tensors[b].name);
+    return order != 0 ? order < 0 : a < b;
+  };
+  if (by_name_.size() != tensors.size()) {
+    by_name_.resize(tensors.size());
+    std::iota(by_name_.begin(), by_name_.end(), 0u);
+    std::sort(by_name_.begin(), by_name_.end(), before);
   }
-  return nullptr;
+  const auto found =
+      std::lower_bound(by_name_.begin(), by_name_.end(), name,
+                       [&](uint32_t i, std::string_view text) { return tensors[i].name < text; });
+  return found != by_name_.end() && tensors[*found].name == name ? &tensors[*found] : nullptr;
 }
 
 uint32_t Directory::file_index(std::string_view name) {

@@ -102,12 +102,18 @@ struct Directory {
   std::vector<std::string> skipped;
   std::vector<std::string> warnings;  // where a file contradicts itself without harm, in sentences
 
+  // The first tensor of that name. Names and places of tensors must not change once it was called; more may follow.
   const Tensor* find(std::string_view name) const;
   // Index of a file's name in `files`, added if it is new.
   uint32_t file_index(std::string_view name);
   // Typed look-ups of metadata; fallback where the key is absent or of another kind.
   double number(std::string_view key, double fallback) const;
   std::string_view text(std::string_view key, std::string_view fallback) const;
+
+ private:
+  // Indices of the tensors in the order of their names, made by the first find(): roles are looked for by asking for
+  // many names, and a file may hold a million tensors.
+  mutable std::vector<uint32_t> by_name_;
 };
 
 // Adds the tensors, files, warnings and skipped entries of another file of the same model; its metadata is left

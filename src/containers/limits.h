@@ -39,6 +39,9 @@ constexpr size_t kNameBytes = 4096;
 constexpr int kJsonDepth = 64;
 // Levels of config.json that become metadata (text_config.rope_scaling.factor has three).
 constexpr int kConfigDepth = 6;
+// Names of config.json's values ("text_config.rope_scaling.factor") may take this many bytes per byte of the file: a long
+// key that holds many short ones would otherwise be copied for each. Honest files stay below 3.
+constexpr uint64_t kConfigNameRatio = 16;
 // Bytes of a config.json or of an index of shards. The index of the largest checkpoints has about 10 MB.
 constexpr uint64_t kJsonBytes = uint64_t{64} << 20;
 
@@ -78,6 +81,9 @@ constexpr uint64_t kNpyHeaderBytes = uint64_t{1} << 20;
 constexpr uint64_t kOnnxInlineBytes = uint64_t{64} << 20;
 // Graphs within graphs (the branches of an If).
 constexpr size_t kOnnxDepth = 8;
+// Tables that a graph looks up, heads in front of its outputs, and tables beside these: more candidates of one kind than
+// this are not weighed against each other. A merged encoder and decoder has four.
+constexpr size_t kOnnxCandidates = 64;
 // Operators of all graphs: a decoder of 100 layers, unrolled by an exporter, has about 20,000.
 constexpr size_t kOnnxParts = 1 << 20;
 

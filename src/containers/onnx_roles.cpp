@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <set>
+#include <type_traits>
 
+#include "containers/limits.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -23,6 +26,7 @@ class RoleFinder {
   RoleFinder(const OnnxGraph& graph, const OnnxTensors& tensors, Directory& directory)
       : graph_(graph), tensors_(tensors), directory_(directory) {
     for (const Tensor& tensor : directory.tensors) by_name_.emplace(tensor.name, &tensor);
+    inputs_.insert(graph.inputs.begin(), graph.inputs.end());
   }
 
   void run() {
@@ -295,8 +299,7 @@ class RoleFinder {
   // The role of a table by where the index of its Gather comes from.
   std::string_view role_of_index(std::string_view value) const {
     for (int step = 0; step < kLongestChain; ++step) {
-      if (std::find(graph_.inputs.begin(), graph_.inputs.end(), value) != graph_.inputs.end() &&
-          !tensor(value)) {
+      if (inputs_.contains(value) && !tensor(value)) {
         if (value.find("position") != value.npos) return "positions";
         if (value.find("token_type") != value.npos || value.find("segment") != value.npos)
           return "token_types";
@@ -319,9 +322,11 @@ class RoleFinder {
     if (node.op != "Gather" || node.integer("axis", 0) != 0) return;
     if (std::optional<RoleHint> table = weight(node.input(0), false))
       return add_lookup(std::move(table), node);
-    // Integers are gathered first and dequantized after.
-    for (const OnnxNode* next :
-         graph_.consumers(node.outputs.empty() ? std::string_view() : node.outputs[0])) {
+    // Integers are gathered first and dequantized after. (One operator makes a value; of several that claim to, the
+    // first counts.)
+    const std::string_view gathered = node.outputs.empty() ? std::string_view() : node.outputs[0];
+    if (graph_.producer(gathered) != &node) return;
+    for (const OnnxNode* next : graph_.consumers(gathered)) {
       if (next->op != "DequantizeLinear") continue;
       std::optional<RoleHint> table = dequantized(*next, node.input(0), false);
       if (table && (table->per_tensor || !table->problem.empty()))
@@ -333,24 +338,29 @@ class RoleFinder {
     if (!table || node.outputs.empty()) return;
     table->role = role_of_index(index.empty() ? node.input(1) : index);
     if (table->role == "embedding") {
-      embeddings_.push_back({std::move(*table), node.outputs[0]});
+      keep(embeddings_, {std::move(*table), node.outputs[0]});
     } else {
-      others_.push_back(std::move(*table));
+      keep(others_, std::move(*table));
     }
+  }
+
+  template <class T>
+  static void keep(std::vector<T>& candidates, std::type_identity_t<T> candidate) {
+    if (candidates.size() < limits::kOnnxCandidates) candidates.push_back(std::move(candidate));
   }
 
   void visit_embed_layer_norm(const OnnxNode& node) {
     std::optional<RoleHint> words = weight(node.input(2), false);
     if (!words) return;
     words->role = "embedding";
-    embeddings_.push_back({std::move(*words), {}});
+    keep(embeddings_, {std::move(*words), {}});
     if (std::optional<RoleHint> positions = weight(node.input(3), false)) {
       positions->role = "positions";
-      others_.push_back(std::move(*positions));
+      keep(others_, std::move(*positions));
     }
     if (std::optional<RoleHint> types = weight(node.input(4), false)) {
       types->role = "token_types";
-      others_.push_back(std::move(*types));
+      keep(others_, std::move(*types));
     }
     // The third output is the sum before the norm: where somebody takes it, the norm is that of a first block
     // with a residual path (GPT-2).
@@ -415,13 +425,14 @@ class RoleFinder {
   void add_head(std::optional<RoleHint> table, std::string_view bias) {
     if (!table) return;
     table->role = "head";
-    heads_.push_back({std::move(*table), bias});
+    keep(heads_, {std::move(*table), bias});
   }
 
   const OnnxGraph& graph_;
   const OnnxTensors& tensors_;
   Directory& directory_;
   std::map<std::string_view, const Tensor*> by_name_;
+  std::set<std::string_view> inputs_;  // of the graphs
   std::vector<Embedding> embeddings_;
   std::vector<Head> heads_;
   std::vector<RoleHint> others_;

@@ -251,6 +251,12 @@ class Resolver {
       note_choice(found);
       return table_source(directory_, *found[0]);
     }
+    for (const RoleNames& row : role_names()) {
+      if (row.form != Form::kTable) continue;
+      const std::string unreadable = unreadable_table(row, 0);
+      if (!unreadable.empty())
+        return fail(Code::kUnsupported, file_, ": the embedding cannot be read: ", unreadable);
+    }
     return only_matrix();
   }
 
@@ -310,7 +316,7 @@ class Resolver {
       head = fitting ? std::move(*fitting) : std::move(chosen);
     } else if (!(head = by_hint(row.role, problem)) && problem.empty()) {
       head = find_by_name(row);
-      if (!head) problem = unreadable_head(row);
+      if (!head) problem = unreadable_table(row, rows());
     }
     if (!head) {
       if (!problem.empty()) note_problem_of_head(std::move(problem));
@@ -322,26 +328,33 @@ class Resolver {
     return {};
   }
 
-  // What is wrong with the tensor that the file has for a head, as it seems, but that no format reads; empty where
-  // there is none.
-  // Without a look at these, an untied model would pass for a tied one.
-  std::string unreadable_head(const RoleNames& row) const {
-    constexpr std::string_view kWeight = "weight";
+  // What is wrong with a tensor that has a name of this role and the rows of one (0: any), but is of no format; empty
+  // where there is none. Without a look at these, an untied model would pass for a tied one, and the scales beside a
+  // packed table for the table.
+  std::string unreadable_table(const RoleNames& row, uint64_t rows) const {
     for (std::string_view names = row.names; !names.empty();) {
       const std::string_view pattern = next_name(names);
-      const std::string packed = concat(pattern.substr(0, pattern.size() - kWeight.size()), "qweight");
+      const std::string packed = packed_name(pattern);
       for (const Tensor& tensor : directory_.tensors) {
-        if (name_matches(packed, tensor.name)) {
+        if (!packed.empty() && name_matches(packed, tensor.name)) {
           return concat("tensor ", quoted(tensor.name),
                         " is packed as GPTQ or AWQ do, which is not read; convert the model to GGUF or MLX");
         }
+        if (!name_matches(pattern, tensor.name)) continue;
         const std::span<const uint64_t> shape = squeezed(tensor);
-        if (!name_matches(pattern, tensor.name) || shape.size() != 2 || shape[0] != rows()) continue;
+        if (shape.size() != 2 || (rows != 0 && shape[0] != rows)) continue;
         const Result<TableSource> source = table_source(directory_, tensor);
         if (!source.ok()) return source.status().message();
       }
     }
     return {};
+  }
+
+  // "….weight" as GPTQ and AWQ call it: "….qweight"; empty for other patterns.
+  static std::string packed_name(std::string_view pattern) {
+    constexpr std::string_view kWeight = ".weight";
+    if (!pattern.ends_with(kWeight)) return {};
+    return concat(pattern.substr(0, pattern.size() - kWeight.size()), ".qweight");
   }
 
   void note_problem_of_head(std::string problem) {

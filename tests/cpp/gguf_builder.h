@@ -37,6 +37,8 @@ class ByteWriter {
   std::vector<uint8_t> bytes;
 };
 
+inline std::vector<uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
+
 struct GgufTensor {
   std::string name;
   std::vector<uint64_t> dims;  // as in the file: fastest first

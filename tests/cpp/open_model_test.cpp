@@ -594,6 +594,16 @@ TEST(Int8, RefusesZeroPointsBesideTheRows) {
               HasSubstr("zero points 'wte.weight_zero_point' beside, which are not read"));
 }
 
+// The scales alone are matrices too, and none of them is the table.
+TEST(Mlx, SaysWhatIsMissingWithoutBeingAskedForATensor) {
+  EXPECT_THAT(embedding_of(mlx(4)),
+              HasSubstr("the embedding cannot be read: tensor 'model.embed_tokens.weight' is packed"));
+  SafetensorsBuilder gptq;
+  gptq.tensor("model.embed_tokens.qweight", "I32", {1, 4}, std::vector<uint8_t>(16))
+      .f32("model.embed_tokens.scales", {1, 4});
+  EXPECT_THAT(embedding_of(gptq), HasSubstr("'model.embed_tokens.qweight' is packed as GPTQ or AWQ do"));
+}
+
 TEST(F8, RefusesScalesBesideTheRows) {
   for (const char* scales : {"wte.weight_scale", "wte.weight_scale_inv"}) {
     SafetensorsBuilder builder;

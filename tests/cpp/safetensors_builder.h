@@ -47,6 +47,4 @@ class SafetensorsBuilder {
   ByteWriter data_;
 };
 
-inline std::vector<uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
-
 }  // namespace id2vec

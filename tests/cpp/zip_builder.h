@@ -94,6 +94,4 @@ class ZipBuilder {
   }
 };
 
-inline std::vector<uint8_t> bytes_of(std::string_view text) { return {text.begin(), text.end()}; }
-
 }  // namespace id2vec
