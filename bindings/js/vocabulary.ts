@@ -27,8 +27,11 @@ const kGgufNames: Record<string, string> = {
 const kNormal = 1;
 const kControl = 3;
 const kUnused = 5;
-/** The largest tokenizers have some 10⁶ pieces; an id beyond is a mistake and no reason for a huge array. */
-const kLargestId = 1 << 24;
+/**
+ * Ids may leave gaps (tables are padded, special tokens stand at their end), but an id far beyond the number of pieces is
+ * a mistake, and no reason for an array that the file does not justify.
+ */
+const kLargestGap = 1 << 16;
 
 interface TokenizerJson {
   model?: { type?: string; vocab?: Record<string, number> | [string, number][] };
@@ -37,7 +40,19 @@ interface TokenizerJson {
 
 /** @throws {EmbeddingError} `malformed` or `unsupported`, where this is no tokenizer.json of a known kind */
 export function readTokenizerJson(text: string): VocabularyData {
-  const { model, added_tokens: added = [] } = parse(text);
+  const json = parseJson(text, 'tokenizer.json') as TokenizerJson;
+  try {
+    return readVocabulary(json);
+  } catch (error) {
+    // Lists where maps should be, null in place of an object, …
+    if (error instanceof EmbeddingError) throw error;
+    throw new EmbeddingError('malformed', "tokenizer.json is JSON, but not laid out as a tokenizer's.", {
+      cause: error,
+    });
+  }
+}
+
+function readVocabulary({ model, added_tokens: added = [] }: TokenizerJson): VocabularyData {
   const type = model?.type ?? (model?.vocab === undefined ? '' : 'BPE');
   const name = kGgufNames[type];
   if (model?.vocab === undefined || name === undefined) {
@@ -52,9 +67,14 @@ export function readTokenizerJson(text: string): VocabularyData {
     : Object.entries(model.vocab);
   const special = new Set(added.filter((token) => token.special === true).map((token) => token.id));
   const pieces = new Map<number, string>();
-  for (const [piece, id] of [...entries, ...added.map((t): [string, number] => [t.content, t.id])]) {
-    if (!Number.isInteger(id) || id < 0 || id > kLargestId) {
-      throw new EmbeddingError('malformed', `tokenizer.json gives the piece "${piece}" the id ${id}.`);
+  const all = [...entries, ...added.map((t): [string, number] => [t.content, t.id])];
+  for (const [piece, id] of all) {
+    const sensible = Number.isInteger(id) && id >= 0 && id <= all.length + kLargestGap;
+    if (typeof piece !== 'string' || !sensible) {
+      throw new EmbeddingError(
+        'malformed',
+        `tokenizer.json gives the piece ${JSON.stringify(piece)} the id ${JSON.stringify(id)}, of ${all.length} pieces.`,
+      );
     }
     pieces.set(id, piece);
   }
@@ -69,10 +89,12 @@ export function readTokenizerJson(text: string): VocabularyData {
   return vocabulary;
 }
 
-function parse(text: string): TokenizerJson {
+/** @throws {EmbeddingError} `malformed`, in one line: the engine's own message may quote the text, line breaks and all */
+export function parseJson(text: string, label: string): unknown {
   try {
-    return JSON.parse(text) as TokenizerJson;
+    return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new EmbeddingError('malformed', `tokenizer.json is no JSON: ${(error as Error).message}`);
+    const reason = (error as Error).message.replace(/\s+/g, ' ');
+    throw new EmbeddingError('malformed', `${label} is no JSON: ${reason}`);
   }
 }
