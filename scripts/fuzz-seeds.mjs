@@ -14,7 +14,8 @@ const ascii = (bytes, from, to) => String.fromCharCode(...bytes.subarray(from, t
 const isZip = (bytes) => ascii(bytes, 0, 4) === 'PK\x03\x04';
 const isGguf = (bytes) => ascii(bytes, 0, 4) === 'GGUF';
 const isNpy = (bytes) => ascii(bytes, 1, 6) === 'NUMPY';
-const isPickle = (bytes) => bytes[0] === 0x80 && bytes[1] <= 5 && bytes[2] !== 0;
+const isPickle = (bytes) =>
+  (bytes[0] === 0x80 && bytes[1] <= 5 && bytes[2] !== 0) || ascii(bytes, 0, 4) === 'L119';
 const isJson = (bytes) => bytes[0] === 0x7b || bytes[0] === 0x5b;
 const isSafetensors = (bytes) => ascii(bytes, 8, 9) === '{';
 
@@ -86,7 +87,19 @@ const root = join(import.meta.dirname, '..');
 const corpus = process.env.ID2VEC_CORPUS ?? join(root, '..', 'shared', 'corpus');
 let count = 0;
 mkdirSync(folder, { recursive: true });
+// torch.save(…, pickle_protocol=1): numbers and truth values as text.
+const protocolOne = Buffer.concat([
+  Buffer.from(
+    'L119547037146038801333356L\n.M\xe9\x03.}X\x0d\x00\x00\x00little_endianI01\ns.' +
+      '}X\x01\x00\x00\x00wctorch._utils\n_rebuild_tensor_v2\n((X\x07\x00\x00\x00storagectorch\nFloatStorage\n' +
+      'X\x01\x00\x00\x009X\x03\x00\x00\x00cpuK\x06tQK\x02(K\x02K\x02t(K\x02K\x01tI00\nccollections\nOrderedDict\n)RtRs.' +
+      ']X\x01\x00\x00\x009a.\x06\x00\x00\x00\x00\x00\x00\x00',
+    'latin1',
+  ),
+  Buffer.alloc(24, 1),
+]);
 const files = [
+  ['protocol-one.pt', protocolOne],
   ...filesBelow(join(root, 'tests', 'fixtures')),
   ...filesBelow(corpus),
   ...Object.entries(tinyOnnx),

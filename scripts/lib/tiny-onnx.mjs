@@ -105,6 +105,51 @@ export const tinyOnnx = {
     [node('GatherBlockQuantized', ['q', 'input_ids', 's'], 'x', attribute('block_size', 16))],
     [tensor('q', 'u4', [4, 32], raw(64)), tensor('s', 'f32', [4, 2], raw(32))],
   ),
+  // Three zero points in a row of nibbles: the second row starts inside a byte.
+  'crossing-zero-points.onnx': model(
+    [node('GatherBlockQuantized', ['q', 'input_ids', 's', 'z'], 'x', attribute('block_size', 16))],
+    [
+      tensor('q', 'u4', [3, 48], raw(72)),
+      tensor('s', 'f32', [3, 3], raw(36)),
+      tensor('z', 'u4', [3, 3], raw(5)),
+    ],
+  ),
+  'crossing-typed-zero-points.onnx': model(
+    [node('GatherBlockQuantized', ['q', 'input_ids', 's', 'z'], 'x', attribute('block_size', 16))],
+    [
+      tensor('q', 'u4', [3, 16], raw(24)),
+      tensor('s', 'f32', [3, 1], raw(12)),
+      tensor('z', 'u4', [3, 1], [5, [33, 67]]),
+    ],
+  ),
+  'integer-product.onnx': model(
+    [
+      node('Gather', ['e', 'input_ids'], 'x'),
+      node('MatMulInteger', ['h', 'q', '', 'z'], 'i'),
+      node('Cast', ['i'], 'f'),
+      node('Mul', ['hs', 's'], 'both'),
+      node('Mul', ['f', 'both'], 'logits'),
+    ],
+    [
+      tensor('e', 'f32', [4, 2], raw(32)),
+      tensor('q', 'i8', [2, 4], raw(8)),
+      tensor('s', 'f32', [4], raw(16)),
+      tensor('z', 'i8', [4], raw(4)),
+    ],
+  ),
+  'dynamic-product.onnx': model(
+    [
+      node('Gather', ['e', 'input_ids'], 'x'),
+      node('DynamicQuantizeMatMul', ['h', 'q', 's', 'z', 'b'], 'logits'),
+    ],
+    [
+      tensor('e', 'f32', [4, 2], raw(32)),
+      tensor('q', 'u8', [2, 4], raw(8)),
+      tensor('s', 'f32', [], raw(4)),
+      tensor('z', 'u8', [], raw(1)),
+      tensor('b', 'f32', [4], raw(16)),
+    ],
+  ),
   'dequantize.onnx': model(
     [
       node('Gather', ['q', 'input_ids'], 'g'),

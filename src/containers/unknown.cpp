@@ -52,9 +52,10 @@ Status unknown_file(std::string_view file, Bytes head) {
                 "sign-in page?)");
   }
   if (text.starts_with('{') || text.starts_with('[')) {
-    return fail(Code::kUnsupported, file,
-                ": this is JSON, but no index of shards (it has no \"weight_map\"); word vectors are read as text, a "
-                "word and its numbers in a line, and not as JSON");
+    return fail(
+        Code::kUnsupported, file,
+        ": this is JSON, but no index of shards (it has no \"weight_map\"); word vectors are read as text, a "
+        "word and its numbers in a line, and not as JSON");
   }
   return fail(Code::kUnsupported, file,
               ": this is no model file that id2vec knows (GGUF, safetensors, PyTorch, npy, "

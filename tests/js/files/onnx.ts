@@ -3,7 +3,7 @@
 /** Numbers become varints, texts and bytes are counted. */
 type Field = [number: number, value: number | string | Uint8Array];
 
-const types = { F32: 1, U8: 2 } as const;
+const types = { F32: 1, U8: 2, I8: 3, F16: 10, U4: 21, I4: 22 } as const;
 
 export interface OnnxTensor {
   name: string;
