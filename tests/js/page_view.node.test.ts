@@ -87,9 +87,10 @@ test(
     await page.getByText(`row 2, dimension 31: ${row(7)[31]!.toPrecision(4)}`).waitFor();
     await page.keyboard.press('ArrowDown');
     await eventually(() => page.locator('.row[aria-pressed=true] .row-id').innerText()).toBe('11');
-    expect(await page.evaluate(() => document.activeElement?.querySelector('.row-id')?.textContent)).toBe(
-      '11',
-    );
+    // The focus follows once the row is drawn.
+    await eventually(() =>
+      page.evaluate(() => document.activeElement?.querySelector('.row-id')?.textContent),
+    ).toBe('11');
   },
   patience,
 );
