@@ -129,9 +129,10 @@ OutputStage Stages::output() const {
   return stage;
 }
 
-int Stages::lookup(uintptr_t ids, size_t count, uintptr_t out) const {
-  return report(embedding_->lookup(span_at<const uint32_t>(ids, count),
-                                   span_at<float>(out, count * embedding_->spec().cols)));
+int Stages::through_factors(uintptr_t vectors, size_t count, bool down, uintptr_t out) const {
+  const Projection factor{.matrix = projection_, .transposed = down};
+  return report(project(factor, span_at<const float>(vectors, count * factor.input_width()), count,
+                        span_at<float>(out, count * factor.output_width())));
 }
 
 int Stages::embed(const EmbedCall& call, uintptr_t out) const {
@@ -251,7 +252,7 @@ EMSCRIPTEN_BINDINGS(id2vec_stages) {
       .function("embedWidth", &Stages::embed_width)
       .function("hiddenWidth", &Stages::hidden_width)
       .function("ids", &Stages::ids)
-      .function("lookup", &Stages::lookup)
+      .function("throughFactors", &Stages::through_factors)
       .function("embed", &Stages::embed)
       .function("logits", &Stages::logits)
       .function("topK", &Stages::top_k)

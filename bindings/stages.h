@@ -83,7 +83,8 @@ class Stages {
   void set_rows(size_t rows) { rows_ = rows; }
   size_t ids() const { return mapping_.empty() ? rows_ : mapping_.size(); }
 
-  int lookup(uintptr_t ids, size_t count, uintptr_t out) const;
+  // Of a factorized table E = A · B: rows of A [count, k] → rows of E [count, d], or, `down`, vectors of width d → h · Bᵀ.
+  int through_factors(uintptr_t vectors, size_t count, bool down, uintptr_t out) const;
   int embed(const EmbedCall& call, uintptr_t out) const;
   int logits(const HeadCall& call, uintptr_t out) const;
   int top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const;

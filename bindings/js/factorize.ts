@@ -6,6 +6,7 @@
 import type { Writer } from '../../build/wasm/id2vec.full.mjs';
 import { EmbeddingError } from './errors.js';
 import { pieceBytes, setVocabulary, siblingVocabulary, StoredIntegers } from './export.js';
+import { kFactorName } from './factors.js';
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
 import { Loader } from './load.js';
@@ -15,9 +16,6 @@ import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
 import type { SourceLike } from './sources/source.js';
 import { EmbeddingTable } from './table.js';
-
-/** Makes a table a factorized one: Bᵀ [d, k] beside A [V, k]. The core knows this name. */
-const kProjectionName = 'token_embd_projection.weight';
 
 export interface FactorizeOptions extends OpenOptions, SourceOptions {
   /** k, from 1 to d. */
@@ -161,7 +159,7 @@ class Factorizer {
       const a = this.#core.require(factorization.takeRows());
       this.#keep(name, new EmbeddingTable(this.#core, a, { rows, cols: rank, dtype }));
       const b = this.#core.require(factorization.takeProjection());
-      this.#keep(kProjectionName, new EmbeddingTable(this.#core, b, { rows: dim, cols: rank, dtype: 'F32' }));
+      this.#keep(kFactorName, new EmbeddingTable(this.#core, b, { rows: dim, cols: rank, dtype: 'F32' }));
       const result = factorization.result() as Result;
       return { rank, dtype, sourceParameters: rows * dim, sourceBytes, optimalError, ...result };
     } finally {

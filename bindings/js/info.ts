@@ -1,6 +1,7 @@
 /** What a model is, told from its headers. */
 import type { Core } from './core.js';
 import type { DirectoryData, Opened, Plan, Profile, Role, TensorInfo } from './open.js';
+import { factorRole } from './factors.js';
 import { Loader } from './load.js';
 
 /** The part of ModelInfo that does not depend on where the rows live. */
@@ -113,7 +114,7 @@ export function describeModel(
     container: directory.container,
     architecture: plan.profile.architecture,
     vocabSize: embedding.rows,
-    dim: embedding.cols,
+    dim: factorRole(plan)?.rows ?? embedding.cols,
     dtype: embedding.dtype,
     tied,
     tensors: directory.tensors,

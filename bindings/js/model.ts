@@ -1,4 +1,5 @@
 import type { Origin } from '../../build/wasm/id2vec.mjs';
+import { checkOut } from './arguments.js';
 import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
@@ -8,7 +9,9 @@ import { Loader } from './load.js';
 import type { LoadContext } from './read.js';
 import { checkHead, openModel } from './open.js';
 import type { Opened, OpenOptions, Plan } from './open.js';
+import { checkQuery } from './neighbours.js';
 import { MemoryResidency } from './residency/memory.js';
+import { placesOf } from './residency/places.js';
 import type { Residency } from './residency/residency.js';
 import type { RemoteOptions } from './residency/remote.js';
 import { openSource } from './sources/open.js';
@@ -170,7 +173,13 @@ export class EmbeddingModel {
    * @throws {TypeError} for anything but ids, and for rows of different lengths
    */
   async lookup(ids: Ids, options: LookupOptions = {}): Promise<Tensor> {
-    return this.#alive().lookup(ids, options);
+    const residency = this.#alive();
+    const { factors } = residency.stages;
+    if (factors === undefined) return residency.lookup(ids, options);
+    const { data, dims } = await residency.lookup(ids, {});
+    this.#alive();
+    const out = options.out && checkOut(options.out, (data.length / factors.rank) * factors.dim);
+    return { data: factors.expand(data, out), dims: [...dims.slice(0, -1), factors.dim] };
   }
 
   /**
@@ -209,7 +218,14 @@ export class EmbeddingModel {
    * batch one per row. Padding does not count; an empty bag gives zeros. → [bags, d]
    */
   async pool(ids: Ids, options: PoolOptions = {}): Promise<Tensor> {
-    return this.#alive().pool(ids, options);
+    const residency = this.#alive();
+    const { stages } = residency;
+    if (stages.factors === undefined) return residency.pool(ids, options);
+    const call = stages.checkPool(ids, options);
+    const { unique, places } = placesOf(stages.rowsOf(call.ids));
+    const { data } = await this.lookup(unique);
+    this.#alive();
+    return stages.poolRows(call, data, places);
   }
 
   /**
@@ -222,7 +238,13 @@ export class EmbeddingModel {
 
   /** The k rows nearest to the row of an id, or to a vector of width d. */
   async nearest(query: number | Float32Array, k: number, options: NearestOptions = {}): Promise<Neighbours> {
-    return this.#alive().nearest(query, k, options);
+    const residency = this.#alive();
+    const { factors } = residency.stages;
+    if (factors === undefined || typeof query === 'number') return residency.nearest(query, k, options);
+    checkQuery(query, factors.dim);
+    return factors.nearest(query, options.metric ?? 'cosine', (within) =>
+      residency.nearest(within, k, options),
+    );
   }
 
   /** The k ids that complete an analogy: nearest, by cosine, to Σ positive − Σ negative of the unit rows. */

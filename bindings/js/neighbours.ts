@@ -38,6 +38,11 @@ export function smallestFirst(metric: number): boolean {
   return metric === kEuclidean;
 }
 
+export function checkQuery(query: Float32Array, dim: number): void {
+  if (checkHidden(query, dim).count === 1) return;
+  throw new TypeError(`the query has ${query.length} values; it must be one vector of ${dim}`);
+}
+
 export function checkNearest(
   query: number | Float32Array,
   k: number,
@@ -46,9 +51,7 @@ export function checkNearest(
 ): Contest {
   const isId = typeof query === 'number';
   if (isId) checkIds([query], rows);
-  else if (checkHidden(query, dim).count !== 1) {
-    throw new TypeError(`the query has ${query.length} values; it must be one vector of ${dim}`);
-  }
+  else checkQuery(query, dim);
   const metric = checkOneOf('metric', options.metric ?? 'cosine', kMetrics);
   const exclude = checkIds(options.exclude ?? (isId ? [query] : []), rows).ids;
   const limit = options.limit ?? tokens;

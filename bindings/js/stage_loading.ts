@@ -1,5 +1,6 @@
 /** Loads the small tensors that surround a table: positions, norms, projections, biases, mappings. */
 import { EmbeddingError } from './errors.js';
+import { factorRole, Factors } from './factors.js';
 import type { Loader } from './load.js';
 import type { Opened, Plan, Role } from './open.js';
 import { ModelStages } from './stages.js';
@@ -57,7 +58,9 @@ export async function loadStages(
       if (kTables.includes(role.role)) core.check(handle.setTable(role.role, table.handle));
       else core.check(handle.setVector(role.role, table.handle));
     }
-    return new ModelStages(core, handle, plan.profile, { ...tables, own, others });
+    const factor = factorRole(plan);
+    const factors = factor && new Factors(core, handle, factor);
+    return new ModelStages(core, handle, plan.profile, { ...tables, own, others, factors });
   } catch (error) {
     handle.delete();
     for (const table of own) table.dispose();

@@ -7,6 +7,7 @@ import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } f
 import type { CheckedHidden, CheckedIds } from './arguments.js';
 import { withCall } from './call.js';
 import type { Core } from './core.js';
+import type { Factors } from './factors.js';
 import type { Profile } from './open.js';
 import { kMetrics } from './neighbours.js';
 import { checkPool } from './pool_arguments.js';
@@ -22,7 +23,7 @@ import type {
   ScoreOptions,
 } from './stage_types.js';
 import type { NamedTable } from './stage_loading.js';
-import type { EmbeddingTable } from './table.js';
+import { EmbeddingTable } from './table.js';
 import type { Ids, Tensor, TopK } from './types.js';
 
 const kPieceBytes = 4 << 20;
@@ -36,6 +37,8 @@ export class ModelStages {
   readonly ids: number;
   /** Tensors beside embedding and head that were read from the file. */
   readonly others: readonly NamedTable[];
+  /** Set where the embedding is factorized. */
+  readonly factors: Factors | undefined;
   readonly #core: Core;
   readonly #handle: StagesHandle;
   readonly #profile: Profile;
@@ -60,6 +63,7 @@ export class ModelStages {
       head: EmbeddingTable;
       own: readonly EmbeddingTable[];
       others?: readonly NamedTable[];
+      factors?: Factors;
       rows?: number;
     },
   ) {
@@ -68,6 +72,7 @@ export class ModelStages {
     this.#profile = profile;
     this.#own = [...tables.own];
     this.others = tables.others ?? [];
+    this.factors = tables.factors;
     this.#vocabSize = tables.rows ?? tables.embedding.vocabSize;
     handle.setRows(this.#vocabSize);
     this.#dim = tables.embedding.dim;
@@ -234,7 +239,11 @@ export class ModelStages {
 
   /** Everything about a call of pool() but the rows. */
   checkPool(ids: Ids, options: PoolOptions): PoolCall {
-    return checkPool(ids, options, { ids: this.ids, dim: this.#dim, profile: this.#profile });
+    return checkPool(ids, options, {
+      ids: this.ids,
+      dim: this.factors?.dim ?? this.#dim,
+      profile: this.#profile,
+    });
   }
 
   pool(ids: Ids, options: PoolOptions = {}): Tensor {
@@ -272,6 +281,16 @@ export class ModelStages {
       });
     }
     return { data: out, dims: [bags.count, width] };
+  }
+
+  /** The same for rows given as floats: `rows[places[i]]` is the one of the i-th id. */
+  poolRows(call: PoolCall, rows: Float32Array, places: Uint32Array): Tensor {
+    const cols = this.factors?.dim ?? this.#dim;
+    // A table of no rows cannot be, but nothing may be asked for.
+    const count = Math.max(rows.length / cols, 1);
+    using table = EmbeddingTable.allocate(this.#core, { dtype: 'F32', cols }, count);
+    this.#core.memory.writeFloats(table.address, rows);
+    return this.runPool(call, { table, places });
   }
 
   similarity(vectors: Tensor, metric: Metric): Tensor {

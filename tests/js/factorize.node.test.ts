@@ -60,7 +60,8 @@ describe('id2vec factorize', { timeout: 120_000 }, () => {
     expect(report.fileBytes).toBe((await stat(report.out)).size);
     using whole = await EmbeddingModel.load(source);
     using factors = await EmbeddingModel.load(report.out);
-    expect(factors).toMatchObject({ vocabSize: 8002, dim: 128, tied: true });
+    expect(factors).toMatchObject({ vocabSize: 8002, dim: 256, tied: true });
+    expect(factors.table).toMatchObject({ vocabSize: 8002, dim: 128 });
     expect(factors.info.profile).toMatchObject({ projectionFirst: true, headThroughProjection: true });
     const ids = Uint32Array.from({ length: 400 }, (_, i) => i * 20);
     const rows = (await whole.embed(ids)).data;
@@ -79,7 +80,7 @@ describe('id2vec factorize', { timeout: 120_000 }, () => {
     const report = await factorize('rank64.gguf', '--rank', '64', '--type', 'Q8_0');
     expect(report).toMatchObject({ dtype: 'Q8_0', bytes: 8002 * 2 * 34 + 256 * 64 * 4 });
     using factors = await EmbeddingModel.load(report.out);
-    expect(factors).toMatchObject({ dtype: 'Q8_0', dim: 64 });
+    expect(factors).toMatchObject({ dtype: 'Q8_0', dim: 256 });
     const wide = await factorize('rank200.gguf', '--rank', '200');
     expect(wide.relativeError).toBeLessThan(report.relativeError);
   });
@@ -106,6 +107,73 @@ describe('id2vec factorize', { timeout: 120_000 }, () => {
     const again = await id2vec('factorize', out, join(folder, 'twice.gguf'), '--rank', '4');
     expect(again).toMatchObject({ code: 1 });
     expect(again.stderr).toMatch(/factorized/);
+  });
+
+  describe.each(['memory', 'workers', 'remote'] as const)('at full rank, rows in %s', (residency) => {
+    const ids = [7, 4000, 7, 8001, 12];
+    let whole: EmbeddingModel;
+    let factors: EmbeddingModel;
+    beforeAll(async () => {
+      const { out } = await factorize(`full-${residency}.safetensors`, '--rank', '256');
+      whole = await EmbeddingModel.load(source);
+      factors = await EmbeddingModel.load(out, { residency, remote: { whole: 'load' } });
+    });
+    afterAll(() => {
+      whole.dispose();
+      factors.dispose();
+    });
+
+    const close = (actual: Float32Array, expected: Float32Array, digits = 5) => {
+      expect(actual.length).toBe(expected.length);
+      expected.forEach((value, i) => expect(actual[i], `value ${i}`).toBeCloseTo(value, digits));
+    };
+
+    it('looks up and pools the rows of the table', async () => {
+      close((await factors.lookup(ids)).data, (await whole.lookup(ids)).data);
+      const out = new Float32Array(5 * 256);
+      expect((await factors.lookup(ids, { out })).data).toBe(out);
+      close(out, (await whole.lookup(ids)).data);
+      await expect(factors.lookup([8002])).rejects.toThrow(/8002/);
+      await expect(factors.lookup(ids, { out: new Float32Array(5 * 128) })).rejects.toThrow(/1280/);
+      for (const options of [
+        {},
+        { mode: 'max' },
+        { mode: 'sum', dimensions: 32, normalize: true },
+        { offsets: [0, 2, 2], weights: [1, 2, 0.5, -1, 3] },
+      ] as const) {
+        const [actual, expected] = [await factors.pool(ids, options), await whole.pool(ids, options)];
+        expect(actual.dims).toEqual(expected.dims);
+        close(actual.data, expected.data);
+      }
+      close((await factors.similarity(ids)).data, (await whole.similarity(ids)).data);
+    });
+
+    it('finds the neighbours of ids and of vectors', async () => {
+      const vector = Float32Array.from({ length: 256 }, (_, i) => Math.sin(i));
+      for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
+        for (const query of [4000, vector]) {
+          const actual = await factors.nearest(query, 5, { metric });
+          const expected = await whole.nearest(query, 5, { metric });
+          expect(actual.indices).toEqual(expected.indices);
+          close(actual.values, expected.values, 4);
+        }
+      }
+      await expect(factors.nearest(new Float32Array(128), 1)).rejects.toThrow(/256/);
+    });
+  });
+
+  it('finds by the whole vector where the rank is lower', async () => {
+    const { out } = await factorize('rank32.safetensors', '--rank', '32');
+    using factors = await EmbeddingModel.load(out);
+    using expanded = await factors.dequantize();
+    expect(expanded).toMatchObject({ dim: 256, dtype: 'F32' });
+    const vector = Float32Array.from({ length: 256 }, (_, i) => Math.sin(i));
+    for (const metric of ['cosine', 'dot', 'euclidean'] as const) {
+      const actual = await factors.nearest(vector, 5, { metric });
+      const expected = await expanded.nearest(vector, 5, { metric });
+      expect(actual.indices).toEqual(expected.indices);
+      expected.values.forEach((value, i) => expect(actual.values[i]).toBeCloseTo(value, 4));
+    }
   });
 
   it('says what is wrong', async () => {

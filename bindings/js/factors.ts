@@ -1,0 +1,92 @@
+/**
+ * A factorized table E ≈ A · B: files keep A [V, k] and B, whose k rows are orthonormal, so lengths, angles and distances
+ * of the rows of A are those of A · B. What a caller gives or gets has the width d of E.
+ */
+import type { Stages as StagesHandle } from '../../build/wasm/id2vec.mjs';
+import { withCall } from './call.js';
+import type { Core } from './core.js';
+import type { Plan, Role } from './open.js';
+import type { Metric, Neighbours } from './stage_types.js';
+
+/** Makes a table a factorized one: Bᵀ [d, k] beside A [V, k]. The core knows this name. */
+export const kFactorName = 'token_embd_projection.weight';
+
+/** The role of Bᵀ, where the table is factorized. */
+export function factorRole({ roles }: Plan): Role | undefined {
+  return roles.find(({ role, name }) => role === 'projection' && name === kFactorName);
+}
+
+const kPieceBytes = 4 << 20;
+
+export class Factors {
+  /** k: width of the rows of A. */
+  readonly rank: number;
+  /** d: width of the rows of E. */
+  readonly dim: number;
+
+  constructor(
+    private readonly core: Core,
+    private readonly handle: StagesHandle,
+    { rows, cols }: Role,
+  ) {
+    this.dim = rows;
+    this.rank = cols;
+  }
+
+  /** Rows of A [n, k] → rows of E [n, d], in `out` where there is one. */
+  expand(
+    rows: Float32Array,
+    out: Float32Array = new Float32Array((rows.length / this.rank) * this.dim),
+  ): Float32Array {
+    return this.#multiply(rows, false, out);
+  }
+
+  /** Vectors [n, d] → h · Bᵀ [n, k]. */
+  #contract(vectors: Float32Array): Float32Array {
+    return this.#multiply(vectors, true, new Float32Array((vectors.length / this.dim) * this.rank));
+  }
+
+  /**
+   * Neighbours of a vector [d], which `search` finds for its part within the span of B. The part outside is
+   * perpendicular to all rows: it leaves the order as it is, lowers each cosine and adds to each distance.
+   */
+  async nearest(
+    vector: Float32Array,
+    metric: Metric,
+    search: (within: Float32Array) => Neighbours | Promise<Neighbours>,
+  ): Promise<Neighbours> {
+    const within = this.#contract(vector);
+    const { values, indices } = await search(within);
+    const whole = squared(vector);
+    const part = squared(within);
+    const corrected = {
+      dot: (value: number) => value,
+      cosine: (value: number) => (whole > 0 ? value * Math.min(1, Math.sqrt(part / whole)) : value),
+      euclidean: (value: number) => Math.sqrt(value * value + Math.max(0, whole - part)),
+    };
+    return { values: values.map(corrected[metric]), indices };
+  }
+
+  #multiply(vectors: Float32Array, down: boolean, out: Float32Array): Float32Array {
+    const [from, to] = down ? [this.dim, this.rank] : [this.rank, this.dim];
+    const count = vectors.length / from;
+    const atOnce = Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(from, to))));
+    const inPlace = this.core.memory.addressOf(out);
+    for (let first = 0; first < count; first += atOnce) {
+      const n = Math.min(atOnce, count - first);
+      const part = vectors.subarray(first * from, (first + n) * from);
+      const bytes = inPlace === undefined ? n * to * 4 : 0;
+      withCall(this.core, [part], [bytes], (call) => {
+        const given = call.give(part);
+        const at = inPlace === undefined ? call.room(bytes) : inPlace + first * to * 4;
+        this.core.check(this.handle.throughFactors(given, n, down, at));
+        if (inPlace === undefined) this.core.memory.readFloats(at, n * to, out, first * to);
+      });
+    }
+    return inPlace === undefined ? out : this.core.memory.floatsInPlace(inPlace, out.length);
+  }
+}
+
+function squared(vector: Float32Array): number {
+  return vector.reduce((sum, value) => sum + value * value, 0);
+}
