@@ -134,6 +134,13 @@ void encode_q5_1(const float* row, size_t cols, const RowPlanes& out) {
   });
 }
 
+bool is_row_int8(const TableSpec& spec) {
+  const AffineSpec& affine = spec.affine;
+  return spec.dtype->block_bytes == 1 && spec.dtype->block_size == 1 && affine.is_signed &&
+         affine.group_size >= spec.cols && !affine.per_tensor && affine.offsets == Offsets::kNone &&
+         affine.zero_point == 0 && affine.scale_factor == 1 && affine.scale_type == ScaleType::kF32;
+}
+
 // scale = max |x| / 127 in float; q = x / scale, ties to even.
 void encode_row_int8(const float* row, size_t cols, const RowPlanes& out) {
   const float scale = std::fabs(extreme(row, cols)) / 127;

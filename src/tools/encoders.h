@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "formats/affine.h"
+#include "table/table.h"
 
 namespace id2vec {
 
@@ -29,6 +30,8 @@ const Encoder* encoder_for(std::string_view dtype);  // null where there is none
 
 // The only affine layout that is written: signed bytes, one F32 scale per row of `cols` weights.
 constexpr AffineSpec row_int8_spec(uint32_t cols) { return {.group_size = cols, .is_signed = true}; }
+// Whether a table has that layout; others (scales of 16 bits, groups, offsets, unsigned) have no encoder.
+bool is_row_int8(const TableSpec& spec);
 
 void encode_f32(const float* row, size_t cols, const RowPlanes& out);
 void encode_f16(const float* row, size_t cols, const RowPlanes& out);

@@ -1,6 +1,7 @@
 #include "tools/export.h"
 
 #include "core/text.h"
+#include "tools/encoders.h"
 #include "tools/gguf_writer.h"
 #include "tools/safetensors_writer.h"
 
@@ -23,13 +24,6 @@ void add(Export& out, std::string name, const Dtype* dtype, std::vector<uint64_t
   tensor.bytes = plane.bytes;
   out.directory.tensors.push_back(std::move(tensor));
   out.pieces.push_back({plane.data, plane.bytes});
-}
-
-bool is_row_int8(const TableSpec& spec) {
-  const AffineSpec& affine = spec.affine;
-  return spec.dtype->block_bytes == 1 && spec.dtype->block_size == 1 && affine.is_signed &&
-         affine.group_size >= spec.cols && !affine.per_tensor && affine.offsets == Offsets::kNone &&
-         affine.zero_point == 0 && affine.scale_factor == 1 && affine.scale_type == ScaleType::kF32;
 }
 
 Status add_planar(Export& out, const NamedTable& named) {

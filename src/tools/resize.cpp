@@ -17,9 +17,11 @@ constexpr int32_t kUnused = 5;       // tokenizer.ggml.token_type
 constexpr float kUnusedScore = -10000;
 
 Result<const Encoder*> encoder_of(const Table& table) {
-  const Encoder* encoder = encoder_for(table.spec().dtype->name);
-  if (encoder != nullptr) return encoder;
-  return fail(Code::kUnsupported, "There is no encoder for ", table.spec().dtype->name,
+  const TableSpec& spec = table.spec();
+  const Encoder* encoder = encoder_for(spec.dtype->name);
+  if (encoder != nullptr && (!spec.dtype->planar || is_row_int8(spec))) return encoder;
+  return fail(Code::kUnsupported, "There is no encoder for ", spec.dtype->name,
+              spec.dtype->planar ? " with scales of this kind" : "",
               ", so the mean of the rows cannot be written: let new rows be zeros, or choose another type.");
 }
 

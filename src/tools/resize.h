@@ -13,7 +13,7 @@ namespace id2vec {
 enum class NewRows : uint8_t { kZeros, kMean };
 
 // kUnsupported: new rows where all rows share one scale (zero bytes are no zeros there), and kMean where there is no
-// encoder for the format. kInvalidArgument: no rows.
+// encoder for the format (for integers with scales apart: any layout but row_int8_spec()). kInvalidArgument: no rows.
 Result<std::unique_ptr<Table>> resize_table(const Table& source, uint64_t rows, NewRows fill);
 
 // The same for a vector with one value per id, a table of one row. kUnsupported where its format has blocks.

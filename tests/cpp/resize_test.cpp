@@ -99,6 +99,26 @@ TEST(Resize, RefusesWhatItCannotWrite) {
   EXPECT_EQ(resize_table(*shared, 4, NewRows::kZeros).status().code(), Code::kUnsupported);
 }
 
+// Of integers with scales apart, one layout has an encoder; in others its bytes would go to the wrong places.
+TEST(Resize, TheMeanIsNotWrittenIntoLayoutsWithoutAnEncoder) {
+  const AffineSpec row_int8 = row_int8_spec(32);
+  AffineSpec half_scales = row_int8, factor = row_int8, groups = row_int8, is_unsigned = row_int8;
+  half_scales.scale_type = ScaleType::kF16;
+  factor.scale_factor = 1.0f / 127;
+  groups.group_size = 16;
+  is_unsigned.is_signed = false;
+  const auto resized = [](const AffineSpec& affine) {
+    const auto table =
+        std::move(Table::allocate({dtype_by_name("AFFINE_8"), 3, 32, affine}, kernels()).value());
+    return resize_table(*table, 4, NewRows::kMean).status();
+  };
+  EXPECT_TRUE(resized(row_int8).ok());
+  for (const AffineSpec& affine : {half_scales, factor, groups, is_unsigned}) {
+    EXPECT_EQ(resized(affine).code(), Code::kUnsupported);
+    EXPECT_THAT(resized(affine).message(), HasSubstr("AFFINE_8 with scales of this kind"));
+  }
+}
+
 TEST(Resize, VectorsFollow) {
   const auto bias = float_table(1, 3, {1, 2, 6});
   EXPECT_THAT(row(*resize_vector(*bias, 2, NewRows::kMean).value(), 0), ElementsAre(1, 2));
