@@ -5,75 +5,18 @@
 
 #include "containers/limits.h"
 #include "containers/pickle_globals.h"
+#include "containers/pickle_program.h"
 #include "core/text.h"
 
 namespace id2vec {
 namespace {
 
+using namespace pickle_opcode;
 using Kind = PickleValue::Kind;
-
-// Instructions, by the names that Python's pickletools gives them. Source: Lib/pickletools.py, "opcodes".
-enum Opcode : uint8_t {
-  kMark = '(',
-  kStop = '.',
-  kPop = '0',
-  kPopMark = '1',
-  kDup = '2',
-  kNone = 'N',
-  kInt = 'I',
-  kLong = 'L',
-  kBinInt = 'J',
-  kBinInt1 = 'K',
-  kBinInt2 = 'M',
-  kBinFloat = 'G',
-  kBinString = 'T',
-  kShortBinString = 'U',
-  kBinUnicode = 'X',
-  kBinBytes = 'B',
-  kShortBinBytes = 'C',
-  kEmptyList = ']',
-  kAppend = 'a',
-  kAppends = 'e',
-  kList = 'l',
-  kEmptyTuple = ')',
-  kTuple = 't',
-  kEmptyDict = '}',
-  kSetItem = 's',
-  kSetItems = 'u',
-  kDict = 'd',
-  kBinGet = 'h',
-  kLongBinGet = 'j',
-  kBinPut = 'q',
-  kLongBinPut = 'r',
-  kGlobal = 'c',
-  kReduce = 'R',
-  kBuild = 'b',
-  kBinPersId = 'Q',
-  kProto = 0x80,
-  kNewObj = 0x81,
-  kTuple1 = 0x85,
-  kTuple2 = 0x86,
-  kTuple3 = 0x87,
-  kNewTrue = 0x88,
-  kNewFalse = 0x89,
-  kLong1 = 0x8A,
-  kLong4 = 0x8B,
-  kShortBinUnicode = 0x8C,
-  kBinUnicode8 = 0x8D,
-  kBinBytes8 = 0x8E,
-  kEmptySet = 0x8F,
-  kAddItems = 0x90,
-  kFrozenSet = 0x91,
-  kNewObjEx = 0x92,
-  kStackGlobal = 0x93,
-  kMemoize = 0x94,
-  kFrame = 0x95,
-  kByteArray8 = 0x96,
-};
 
 class Machine {
  public:
-  Machine(std::string_view where, Bytes bytes) : where_(where), bytes_(bytes) {
+  Machine(std::string_view where, Bytes bytes) : where_(where), program_(where, bytes) {
     // None, True, False and () are shared: one byte of pickle should not become a value each time.
     for (const Kind kind : {Kind::kNone, Kind::kBool, Kind::kBool, Kind::kSequence}) add(kind);
     pickle_.values[kTrueRef].integer = 1;
@@ -81,7 +24,7 @@ class Machine {
 
   Result<Pickle> run() {
     while (true) {
-      ID2VEC_ASSIGN(const uint8_t opcode, number<uint8_t>());
+      ID2VEC_ASSIGN(const uint8_t opcode, program_.number<uint8_t>());
       if (opcode == kStop) break;
       if (pickle_.values.size() > limits::kPickleValues) {
         return fail(Code::kLimit, where_, ": this pickle has more than ", limits::kPickleValues, " values");
@@ -90,49 +33,14 @@ class Machine {
     }
     if (stack_.empty() || !marks_.empty()) return broken("it stops without a value");
     pickle_.root = stack_.back();
-    pickle_.bytes = at_;
+    pickle_.bytes = program_.position();
     return std::move(pickle_);
   }
 
  private:
   static constexpr PickleRef kNoneRef = 0, kTrueRef = 1, kFalseRef = 2, kEmptyTupleRef = 3;
 
-  Status broken(auto... parts) const {
-    return fail(Code::kMalformed, where_, ": broken pickle at byte ", at_, ", ", parts...);
-  }
-
-  // Bytes of the program
-  // ---------------------------------------------------------------------------------------
-  Result<std::string_view> take(uint64_t length) {
-    if (length > bytes_.size() - at_) {
-      return fail(Code::kTruncated, where_, ": the pickle wants ", length, " bytes at byte ", at_,
-                  ", but only ", bytes_.size() - at_, " are there");
-    }
-    const std::string_view taken(reinterpret_cast<const char*>(bytes_.data()) + at_, length);
-    at_ += length;
-    return taken;
-  }
-
-  template <class T>
-  Result<T> number() {
-    ID2VEC_ASSIGN(const std::string_view raw, take(sizeof(T)));
-    return load_le<T>(raw.data());
-  }
-
-  template <class Length>
-  Result<std::string_view> counted() {
-    ID2VEC_ASSIGN(const Length length, number<Length>());
-    return take(length);
-  }
-
-  Result<std::string_view> line() {
-    const size_t start = at_;
-    while (at_ < bytes_.size() && bytes_[at_] != '\n') ++at_;
-    const size_t length = at_ - start;
-    at_ = start;
-    ID2VEC_ASSIGN(const std::string_view taken, take(length + 1));
-    return taken.substr(0, length);
-  }
+  Status broken(auto... parts) const { return program_.broken(parts...); }
 
   // Values and the stack
   // ---------------------------------------------------------------------------------------
@@ -213,7 +121,7 @@ class Machine {
   // ---------------------------------------------------------------------------------------------------
   Status put(uint64_t index) {
     // Writers number their memo entries in order, and each costs a byte: a larger index is no honest one.
-    if (index > bytes_.size()) return broken("the memo index ", index, " is larger than the pickle");
+    if (index > program_.size()) return broken("the memo index ", index, " is larger than the pickle");
     if (above_mark() == 0) return broken("it remembers a value of an empty stack");
     if (index >= memo_.size()) memo_.resize(index + 1, kUnset);
     memo_[index] = stack_.back();
@@ -242,8 +150,8 @@ class Machine {
   }
 
   Status global_from_lines() {
-    ID2VEC_ASSIGN(const std::string_view module, line());
-    ID2VEC_ASSIGN(const std::string_view name, line());
+    ID2VEC_ASSIGN(const std::string_view module, program_.line());
+    ID2VEC_ASSIGN(const std::string_view name, program_.line());
     return push_global(module, name);
   }
 
@@ -273,7 +181,7 @@ class Machine {
   // without end from a few bytes each time.
   Status push_copy(Kind kind, std::vector<PickleRef> items) {
     copied_ += items.size();
-    if (copied_ > bytes_.size()) return broken("its calls copy more items than it has bytes");
+    if (copied_ > program_.size()) return broken("its calls copy more items than it has bytes");
     return push_items(kind, std::move(items));
   }
 
@@ -314,13 +222,13 @@ class Machine {
 
   // Protocol 1 writes truth values and numbers past 31 bits as lines of text.
   Status push_int_line() {
-    ID2VEC_ASSIGN(const std::string_view text, line());
+    ID2VEC_ASSIGN(const std::string_view text, program_.line());
     if (text == "00") return push(kFalseRef);
     if (text == "01") return push(kTrueRef);
     return push_decimal(text);
   }
   Status push_long_line() {
-    ID2VEC_ASSIGN(std::string_view text, line());
+    ID2VEC_ASSIGN(std::string_view text, program_.line());
     if (text.ends_with('L')) text.remove_suffix(1);
     return push_decimal(text);
   }
@@ -339,17 +247,13 @@ class Machine {
 
   template <class T>
   Status push_number() {
-    ID2VEC_ASSIGN(const T value, number<T>());
+    ID2VEC_ASSIGN(const T value, program_.number<T>());
     return push_integer(value);
   }
   template <class T>
   Status with_index(Status (Machine::*action)(uint64_t)) {
-    ID2VEC_ASSIGN(const T index, number<T>());
+    ID2VEC_ASSIGN(const T index, program_.number<T>());
     return (this->*action)(index);
-  }
-  Status skip(uint64_t length) {
-    const Result<std::string_view> skipped = take(length);
-    return skipped.ok() ? Status() : skipped.status();
   }
   Status pop_mark(Kind kind) {
     ID2VEC_ASSIGN(std::vector<PickleRef> items, pop_to_mark());
@@ -367,7 +271,7 @@ class Machine {
     return extend(Kind::kDict, {key, value});
   }
   Status push_float() {
-    ID2VEC_RETURN_IF_ERROR(skip(8));
+    ID2VEC_RETURN_IF_ERROR(program_.skip(8));
     return push(add(Kind::kFloat));
   }
   Status drop() {
@@ -394,8 +298,8 @@ class Machine {
 
   Status step(uint8_t opcode) {
     switch (opcode) {
-      case kProto: return skip(1);
-      case kFrame: return skip(8);
+      case kProto: return program_.skip(1);
+      case kFrame: return program_.skip(8);
       case kMark: return mark();
       case kPop: return above_mark() == 0 && !marks_.empty() ? drop_to_mark() : drop();
       case kPopMark: return drop_to_mark();
@@ -409,18 +313,18 @@ class Machine {
       case kBinInt: return push_number<int32_t>();
       case kBinInt1: return push_number<uint8_t>();
       case kBinInt2: return push_number<uint16_t>();
-      case kLong1: return push_long(counted<uint8_t>());
-      case kLong4: return push_long(counted<uint32_t>());
+      case kLong1: return push_long(program_.counted<uint8_t>());
+      case kLong4: return push_long(program_.counted<uint32_t>());
       case kBinFloat: return push_float();
       case kShortBinString:
       case kShortBinBytes:
-      case kShortBinUnicode: return push_text(Kind::kText, counted<uint8_t>());
+      case kShortBinUnicode: return push_text(Kind::kText, program_.counted<uint8_t>());
       case kBinString:
       case kBinBytes:
-      case kBinUnicode: return push_text(Kind::kText, counted<uint32_t>());
+      case kBinUnicode: return push_text(Kind::kText, program_.counted<uint32_t>());
       case kBinUnicode8:
       case kBinBytes8:
-      case kByteArray8: return push_text(Kind::kText, counted<uint64_t>());
+      case kByteArray8: return push_text(Kind::kText, program_.counted<uint64_t>());
       case kEmptyList:
       case kEmptySet: return push(add(Kind::kSequence));
       case kEmptyDict: return push(add(Kind::kDict));
@@ -458,18 +362,17 @@ class Machine {
   Status refuse(uint8_t opcode) const {
     if (kProtocol0.find(static_cast<char>(opcode)) != kProtocol0.npos) {
       return fail(Code::kUnsupported, where_, ": this pickle is written in protocol 0 (instruction ", opcode,
-                  " at byte ", at_ - 1,
-                  "), in which no tensor can be saved; save it again with torch.save's own protocol");
+                  " at byte ", program_.position() - 1,
+                  "), which is not read; save it again with torch.save's own protocol");
     }
-    return fail(Code::kUnsupported, where_, ": the pickle uses instruction ", opcode, " at byte ", at_ - 1,
-                ", which no file of torch.save (protocols 1 to 5) needs");
+    return fail(Code::kUnsupported, where_, ": the pickle uses instruction ", opcode, " at byte ",
+                program_.position() - 1, ", which no file of torch.save (protocols 1 to 5) needs");
   }
 
   static constexpr PickleRef kUnset = ~PickleRef{0};
 
   std::string_view where_;
-  Bytes bytes_;
-  size_t at_ = 0;
+  PickleProgram program_;
   uint64_t copied_ = 0;  // items
   Pickle pickle_;
   std::vector<PickleRef> stack_;

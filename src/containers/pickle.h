@@ -60,8 +60,8 @@ struct Pickle {
 };
 
 // Interprets the pickle at the start of `bytes`; `where` names it in errors. kTruncated if it has no end in
-// `bytes`; kUnsupported names a global that is not on the list, or an instruction of protocol 0, in which no tensor
-// can be pickled (its persistent ids are lines of text, and torch.save's are tuples).
+// `bytes`; kUnsupported names a global that is not on the list, or an instruction of protocol 0 (where
+// persistent ids are lines of text; those of torch.save are tuples).
 Result<Pickle> read_pickle(std::string_view where, Bytes bytes);
 
 }  // namespace id2vec
