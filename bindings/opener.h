@@ -12,8 +12,6 @@
 #include "containers/directory.h"
 #include "containers/file_set.h"
 #include "containers/reader.h"
-#include "model/architectures.h"
-#include "model/convert.h"
 #include "model/model.h"
 #include "origin.h"
 #include "stages.h"

@@ -1,13 +1,12 @@
 // The one table of architectures: what each family of models does around its embedding table, and under which
 // names GGUF files (general.architecture) and config.json (model_type, architectures) speak of it.
-// A row holds rules; resolve_profile() turns them into numbers with what the file says.
+// A row holds rules; resolve_profile.h turns them into numbers with what the file says.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string_view>
 
-#include "containers/directory.h"
 #include "model/profile.h"
 
 namespace id2vec {
@@ -55,20 +54,8 @@ struct Architecture {
   int64_t padding_id = -1;       // where the file names none
 };
 
-// The tensor that makes a table a factorized one: Bᵀ [d, k] beside A [V, k] (tools/factorize.h).
-inline constexpr std::string_view kFactorProjection = "token_embd_projection.weight";
-
 std::span<const Architecture> architectures();
 // The row that claims a name ("command-r", "CohereForCausalLM", "gemma3_text"); null if none does.
 const Architecture* architecture_by_name(std::string_view name);
-
-struct ProfileFacts {
-  uint32_t hidden = 0;  // d: columns of the table, or rows of its projection where there is one
-  bool tied = true;     // no head of its own
-  std::string_view architecture = {};  // the caller's choice; empty: as the file says
-};
-// Every number of the profile, from the file's metadata and the family's row. A file that names no architecture,
-// or an unknown one, gets the plain profile: rows in, dot products out.
-Profile resolve_profile(const Directory& directory, const ProfileFacts& facts);
 
 }  // namespace id2vec

@@ -1,8 +1,8 @@
 #include "model/model.h"
 
 #include "containers/reader.h"
-#include "model/architectures.h"
 #include "model/contradictions.h"
+#include "model/resolve_profile.h"
 #include "model/roles.h"
 
 namespace id2vec {

@@ -1,5 +1,5 @@
 // What an architecture does around the table: the numbers of its input and output stage. One row per family in
-// architectures.cpp fills it from GGUF metadata or config.json; every value can be overridden by the caller.
+// resolve_profile.cpp fills it from GGUF metadata or config.json; every value can be overridden by the caller.
 //
 //   input:  x = E[id] · embedding_scale            (→ projection here, where projection_first)
 //           x = norm(x + token types + positions)  (→ projection here otherwise)

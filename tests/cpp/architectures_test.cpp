@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "model/resolve_profile.h"
 #include "small_table.h"
 
 namespace id2vec {

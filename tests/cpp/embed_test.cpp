@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "model/architectures.h"
+#include "model/resolve_profile.h"
 #include "small_table.h"
 #include "stage/input.h"
 

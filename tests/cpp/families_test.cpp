@@ -7,6 +7,7 @@
 #include <set>
 
 #include "model/architectures.h"
+#include "model/resolve_profile.h"
 #include "small_table.h"
 #include "stage/input.h"
 #include "stage/output.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/architectures.h"
+#include "model/resolve_profile.h"
 #include "random_table.h"
 #include "small_table.h"
 #include "stage/output.h"
