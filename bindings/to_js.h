@@ -28,7 +28,7 @@ emscripten::val array_of(const List& list, Convert convert) {
 // Metadata goes as [key, value] pairs: a key may be "__proto__".
 emscripten::val directory_to_js(const Directory& directory);
 
-// { roles, profile, tying, warnings }
+// { roles, profile, tying, headProblem, warnings }
 emscripten::val plan_to_js(const ModelPlan& plan);
 
 // What a table is, but for its rows: a plain object that may be sent to another thread.

@@ -45,8 +45,8 @@ Status check_unique_names(std::string_view where, const std::vector<Tensor>& ten
 // kept as they are stored there, to be written again or read by those who need them; else only its length is known.
 struct LongArray {
   uint64_t length = 0;
-  uint32_t type = 0;           // GGUF's number of the elements' type
-  std::vector<uint8_t> bytes;  // of all elements; empty where only the length is known
+  uint32_t type = 0;             // GGUF's number of the elements' type
+  std::vector<uint8_t> bytes{};  // of all elements; empty where only the length is known
 };
 
 using MetadataValue = std::variant<bool, int64_t, uint64_t, double, std::string, std::vector<double>,

@@ -25,7 +25,6 @@ class RoleFinder {
  public:
   RoleFinder(const OnnxGraph& graph, const OnnxTensors& tensors, Directory& directory)
       : graph_(graph), tensors_(tensors), directory_(directory) {
-    for (const Tensor& tensor : directory.tensors) by_name_.emplace(tensor.name, &tensor);
     inputs_.insert(graph.inputs.begin(), graph.inputs.end());
   }
 
@@ -61,10 +60,7 @@ class RoleFinder {
     std::string_view bias;
   };
 
-  const Tensor* tensor(std::string_view name) const {
-    const auto found = by_name_.find(name);
-    return found == by_name_.end() ? nullptr : found->second;
-  }
+  const Tensor* tensor(std::string_view name) const { return directory_.find(name); }
 
   // A head may have other rows than the embedding (padding), but hardly half of them: a classifier has few.
   static bool fits(const RoleHint& head, uint64_t rows, uint64_t cols) {
@@ -431,7 +427,6 @@ class RoleFinder {
   const OnnxGraph& graph_;
   const OnnxTensors& tensors_;
   Directory& directory_;
-  std::map<std::string_view, const Tensor*> by_name_;
   std::set<std::string_view> inputs_;  // of the graphs
   std::vector<Embedding> embeddings_;
   std::vector<Head> heads_;

@@ -14,7 +14,7 @@ namespace id2vec {
 // packed over the whole tensor: where a row is no whole number of bytes, the next one starts inside its last byte, and
 // the tensor is listed as one run of bytes.
 struct OnnxPacked {
-  uint32_t bits = 0;            // 0: not packed
+  uint32_t bits = 0;
   bool is_signed = false;
   std::vector<uint64_t> shape;  // in elements
 };

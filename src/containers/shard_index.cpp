@@ -84,12 +84,8 @@ Status prepare_shard(FileSet& files, std::string_view index, const std::string& 
 // not told from missing ones.
 Status check_complete(std::string_view index, const WeightMap& map, const Directory& directory) {
   if (!directory.skipped.empty()) return {};
-  std::vector<std::string_view> names;
-  names.reserve(directory.tensors.size());
-  for (const Tensor& tensor : directory.tensors) names.push_back(tensor.name);
-  heap_sort(names);
   for (const std::string& tensor : map.tensors) {
-    if (std::binary_search(names.begin(), names.end(), std::string_view(tensor))) continue;
+    if (directory.find(tensor) != nullptr) continue;
     return fail(Code::kMalformed, index, ": tensor ", quoted(tensor),
                 " of the index is in none of the shards");
   }

@@ -5,7 +5,6 @@
 #include "containers/pickle_flatten.h"
 #include "containers/strided.h"
 #include "core/bytes.h"
-#include "core/sort.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -157,15 +156,6 @@ class Builder {
   Directory& directory_;
 };
 
-Status refuse_duplicates(std::string_view where, const Directory& directory) {
-  std::vector<std::string_view> names;
-  for (const Tensor& tensor : directory.tensors) names.push_back(tensor.name);
-  heap_sort(names);
-  const auto twice = std::adjacent_find(names.begin(), names.end());
-  if (twice == names.end()) return {};
-  return fail(Code::kMalformed, where, ": two tensors are called ", quoted(*twice));
-}
-
 // The root itself is a tensor: named after its file, as numpy users know it from .npy files.
 std::string stem(std::string_view file) {
   file = file.substr(file.rfind('/') + 1);
@@ -208,7 +198,7 @@ Status add_torch_tensors(std::string_view where, const Pickle& pickle, TorchStor
                                         ? concat(where, ": this checkpoint holds no tensors")
                                         : directory.skipped.front());
   }
-  return refuse_duplicates(where, directory);
+  return check_unique_names(where, directory.tensors);
 }
 
 }  // namespace id2vec

@@ -24,7 +24,7 @@ struct Method {
 
 struct Packing {
   LoadStretch load;
-  DotOne dot_one;     // null for rare formats: a vector alone is prepared as a quad then
+  DotOne dot_one;     // dot_one_unpacked for rare formats
   uint32_t group_size;
   int32_t zero;       // kZero
   bool is_signed;     // raw quants

@@ -186,7 +186,7 @@ Result<TableSource> mxfp4_source(const Tensor& quants, const Tensor& scales) {
   }
   constexpr uint32_t kCodesPerWord = 8, kGroup = 32;
   ID2VEC_ASSIGN(const uint32_t cols, width(quants, shape[1] <= UINT32_MAX ? shape[1] * kCodesPerWord : 0));
-  if (!is_plain(quants) || !is_plain(scales)) return not_plain(quants);
+  if (!is_plain(quants) || !is_plain(scales)) return not_plain(is_plain(quants) ? scales : quants);
   if (cols % kGroup != 0 || checked_mul(shape[0], cols / kGroup) != held_bytes(scales)) {
     return fail(Code::kMalformed, "tensor ", quoted(quants.name), " has rows of ", cols, " weights and ",
                 held_bytes(scales), " scales, but mxfp4 has one for every ", kGroup, " weights");
@@ -347,7 +347,6 @@ Result<TableSource> table_source(const Directory& directory, const RoleHint& hin
     ID2VEC_RETURN_IF_ERROR(add_planes(source, *tensor, scales, zero_points));
     return source;
   }
-  if (hint.transposed) return not_plain(*zero_points);
   ID2VEC_RETURN_IF_ERROR(add_planes(source, *tensor, scales, nullptr));
   ID2VEC_RETURN_IF_ERROR(add_crossing(source, *zero_points, hint.bits));
   return source;
