@@ -12,6 +12,7 @@ import { Loader } from './load.js';
 import { checkHead, openModelWith } from './open.js';
 import type { MetadataValue, Opened, OpenOptions, Plan, Role } from './open.js';
 import { encodeTable, resizeTable } from './quantize.js';
+import { isAbsent } from './sources/checks.js';
 import { openSource } from './sources/open.js';
 import type { SourceOptions } from './sources/open.js';
 import type { Source, SourceLike } from './sources/source.js';
@@ -61,8 +62,6 @@ export interface ExportedFile {
   /** The file's bytes from first to last, in pieces; each is the caller's to keep. */
   bytes: Iterable<Uint8Array>;
 }
-
-const kPieceBytes = 4 << 20;
 
 /** Loads a model and makes a file of its tables; `use` is called with it before its memory is given back. */
 export async function exportModel<T>(
@@ -288,7 +287,7 @@ export async function siblingVocabulary(
     const bytes = await file.read(0, await file.size(signal), { signal });
     return readTokenizerJson(new TextDecoder().decode(bytes));
   } catch (error) {
-    if (error instanceof EmbeddingError && error.code === 'not-found') return undefined;
+    if (isAbsent(error)) return undefined;
     throw error;
   } finally {
     await file.close?.();
@@ -329,8 +328,6 @@ export interface Piece {
 export function* pieceBytes(core: Core, writer: Writer): Iterable<Uint8Array> {
   for (const { zeros, address, bytes } of writer.pieces() as Piece[]) {
     if (zeros > 0) yield new Uint8Array(zeros);
-    for (let at = 0; at < bytes; at += kPieceBytes) {
-      yield core.memory.bytes(address + at, Math.min(kPieceBytes, bytes - at));
-    }
+    for (const [, piece] of core.memory.pieces(address, bytes)) yield piece;
   }
 }

@@ -84,7 +84,7 @@ export interface LoadTraffic {
   /** Bytes that came out of the cache instead. */
   cachedBytes: number;
   requests: number;
-  /** Size of the files that hold the model's tensors. */
+  /** Size of the files that hold the tensors which play a role. */
   fileBytes: number;
 }
 

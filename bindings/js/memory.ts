@@ -31,6 +31,9 @@ export function heapOfExports(exports: {
 /** Calls that need no more scratch memory than this share one block, so that small lookups allocate nothing. */
 const kSharedScratchBytes = 64 * 1024;
 
+/** What is copied out of a memory as a whole goes in pieces of this size. */
+const kCopyBytes = 4 << 20;
+
 export class Memory {
   readonly #heap: Heap;
   readonly #decoder = new TextDecoder();
@@ -68,6 +71,13 @@ export class Memory {
       return use(address);
     } finally {
       this.release(address);
+    }
+  }
+
+  /** Copies of `bytes` bytes, piece after piece, and where in them each begins. */
+  *pieces(address: number, bytes: number): Iterable<[at: number, piece: Uint8Array]> {
+    for (let at = 0; at < bytes; at += kCopyBytes) {
+      yield [at, this.bytes(address + at, Math.min(kCopyBytes, bytes - at))];
     }
   }
 

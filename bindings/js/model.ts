@@ -113,7 +113,7 @@ export class EmbeddingModel {
       keepsOpen = options.residency === 'remote';
       try {
         await opened.files.finish(options.signal);
-        model.#traffic = await opened.traffic();
+        model.#traffic = await opened.traffic(options.signal);
       } catch (error) {
         model.dispose();
         throw error;

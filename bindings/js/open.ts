@@ -8,6 +8,7 @@ import { EmbeddingError } from './errors.js';
 import { ModelFiles } from './files.js';
 import type { LoadTraffic } from './info.js';
 import { lazy } from './lazy.js';
+import { isAbsent } from './sources/checks.js';
 import { InflatedSource } from './sources/inflate.js';
 import type { Source } from './sources/source.js';
 import type { WasmOptions } from './wasm.js';
@@ -184,12 +185,19 @@ export class Opened<C extends Core = Core> {
   }
 
   /** What the network and the cache gave so far; undefined where nothing came from there. */
-  async traffic(): Promise<LoadTraffic | undefined> {
+  async traffic(signal?: AbortSignal): Promise<LoadTraffic | undefined> {
     const { traffic } = this.files.root;
     if (!traffic || traffic.bytes + traffic.cached === 0) return undefined;
     const { bytes, cached, requests } = traffic;
-    const names = new Set(this.directory.files.map((name) => deflatedIn(this.opener, name)?.archive ?? name));
-    const sizes = await Promise.all([...names].map((name) => this.files.get(name).size()));
+    // Not all that the headers name: nobody has asked for a file that holds none of the tables.
+    const indices = this.plan().roles.flatMap(({ segments }) => segments.map(({ file }) => file));
+    const names = new Set(
+      indices.map((index) => {
+        const name = this.directory.files[index]!;
+        return deflatedIn(this.opener, name)?.archive ?? name;
+      }),
+    );
+    const sizes = await Promise.all([...names].map((name) => this.files.get(name).size(signal)));
     const fileBytes = sizes.reduce((sum, size) => sum + size, 0);
     return { fetchedBytes: bytes, cachedBytes: cached, requests, fileBytes };
   }
@@ -346,8 +354,7 @@ function lengthToRead({ offset, length, suggested }: Want, atHand: number): numb
   return free >= length ? Math.min(free, suggested) : Math.max(length, suggested);
 }
 
-// Some storage hosts answer 403 for what is not there.
 function isMissing(error: unknown, optional: boolean): boolean {
-  if (!(error instanceof EmbeddingError)) return false;
-  return error.code === 'not-found' || (optional && error.code === 'forbidden');
+  if (optional) return isAbsent(error);
+  return error instanceof EmbeddingError && error.code === 'not-found';
 }

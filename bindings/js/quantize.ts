@@ -32,15 +32,12 @@ export function resizeTable(
   return new EmbeddingTable(core, handle, { rows, cols, dtype: table.dtype });
 }
 
-const kPieceBytes = 4 << 20;
-
 /** @internal The same rows in the memory of another core. */
 export function copyInto(core: FullCore, table: EmbeddingTable): EmbeddingTable {
   const copy = EmbeddingTable.allocate(core, table.spec, table.vocabSize);
   const targets = copy.planes;
   table.planes.forEach(({ address, bytes }, i) => {
-    for (let at = 0; at < bytes; at += kPieceBytes) {
-      const piece = table.core.memory.bytes(address + at, Math.min(kPieceBytes, bytes - at));
+    for (const [at, piece] of table.core.memory.pieces(address, bytes)) {
       core.memory.write(targets[i]!.address + at, piece);
     }
   });

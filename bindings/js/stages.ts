@@ -80,11 +80,6 @@ export class ModelStages {
     this.ids = handle.ids();
   }
 
-  /** Bytes of the tables that belong to the stages alone. */
-  get bytes(): number {
-    return this.#own.reduce((sum, table) => sum + table.bytes, 0);
-  }
-
   /** Takes tables over that the stages use. */
   own(...tables: EmbeddingTable[]): void {
     this.#own.push(...tables);

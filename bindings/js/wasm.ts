@@ -111,7 +111,7 @@ async function compile(input: WasmInput): Promise<WebAssembly.Module> {
   if (module instanceof WebAssembly.Module) return module;
   if (module instanceof Response) return compileResponse(module);
   if (module instanceof ArrayBuffer || ArrayBuffer.isView(module)) {
-    return WebAssembly.compile(module).catch(notAModule('What the option "wasm" holds', ''));
+    return WebAssembly.compile(module).catch(notAModule('What the option "wasm" or "fullWasm" holds', ''));
   }
   const url = toUrl(module);
   if (url.protocol === 'file:' && hasFileSystem()) {
@@ -123,7 +123,7 @@ async function compile(input: WasmInput): Promise<WebAssembly.Module> {
 async function readModule(url: URL): Promise<Uint8Array<ArrayBuffer>> {
   const { readFile } = await nodeModule<typeof import('node:fs/promises')>('node:fs/promises');
   return readFile(url).catch((cause: unknown) => {
-    const message = `${url.href} cannot be read: install the package again, or give the module as the option "wasm".`;
+    const message = `${url.href} cannot be read: install the package again, or give the module as the option "wasm" or "fullWasm".`;
     throw new EmbeddingError('wasm', message, { cause });
   });
 }

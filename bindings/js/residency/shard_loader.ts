@@ -16,9 +16,6 @@ import type { WorkerThread } from '../worker/thread.js';
 import { ShardedTable } from './sharded_table.js';
 import type { ShardPart } from './sharded_table.js';
 
-/** What is loaded here first is passed on in pieces of this size. */
-const kPassedBytes = 4 << 20;
-
 /** A file that workers have open. */
 interface SharedFile {
   /** What it goes by in every worker. */
@@ -35,7 +32,7 @@ interface Piece extends ShardPart {
 export class ShardLoader {
   readonly #reader: RoleReader;
   readonly #files = new Map<number, Promise<SharedFile | undefined>>();
-  #sources = 0;
+  #shared = false;
 
   /** `wanted`: indices into the plan's roles of all that will be loaded. */
   constructor(
@@ -77,7 +74,7 @@ export class ShardLoader {
 
   /** To be called when all is loaded: workers keep no file open, and what they read is counted. */
   async close(): Promise<void> {
-    if (this.#sources === 0) return;
+    if (!this.#shared) return;
     const costs = await Promise.all(this.threads.map((thread) => thread.call('close', {})));
     for (const traffic of costs) this.opened.files.root.count?.(traffic);
   }
@@ -141,9 +138,11 @@ export class ShardLoader {
     const recipe = await source.recipe?.(this.#bytesOf(file), this.context.signal);
     if (!recipe) return undefined;
     const request = { recipe: partOf(recipe, this.threads.length) };
-    await Promise.all(this.threads.map((thread) => thread.call('open', request)));
+    this.#shared = true;
+    // All give the same number: they open the same files in the same order.
+    const [number] = await Promise.all(this.threads.map((thread) => thread.call('open', request)));
     const isLocal = recipe.kind === 'path' || recipe.kind === 'blob';
-    return { source: this.#sources++, parallel: isLocal ? this.threads.length : source.parallel };
+    return { source: number!, parallel: isLocal ? this.threads.length : source.parallel };
   }
 
   /** All that will be read of a file. */
@@ -203,14 +202,10 @@ export class ShardLoader {
     }
     const loader = new Loader(this.opened, this.plan.roles, this.wanted, this.context);
     using here: EmbeddingTable = await loader.load(index);
-    const planes = here.planes.filter(({ bytes }) => bytes > 0);
-    const rowBytes = planes.map(({ bytes }) => bytes / rows);
+    const rowBytes = here.planes.map(({ bytes }) => bytes / rows);
     const table = await ShardedTable.create(this.threads, spec, rows, rowBytes);
-    for (const [plane, { address, bytes }] of planes.entries()) {
-      for (let at = 0; at < bytes; at += kPassedBytes) {
-        const piece = this.opened.core.memory.bytes(address + at, Math.min(kPassedBytes, bytes - at));
-        await table.write(plane, at, piece);
-      }
+    for (const [plane, { address, bytes }] of here.planes.entries()) {
+      for (const [at, piece] of here.core.memory.pieces(address, bytes)) await table.write(plane, at, piece);
     }
     return table;
   }

@@ -4,7 +4,7 @@
  */
 import { EmbeddingError } from '../errors.js';
 import type { Entry, EntryName, ModelCache } from '../cache/cache.js';
-import { checkRange, collect, notFound } from './checks.js';
+import { checkRange, collect, isAbsent, notFound } from './checks.js';
 import type { HttpSource } from './http.js';
 import type { CachedRecipe } from './recipe.js';
 import type { Range, ReadOptions, Source, Traffic } from './source.js';
@@ -239,11 +239,6 @@ export class CachedSource implements Source {
         `it once without.`,
     );
   }
-}
-
-// Some storage hosts answer 403 for what is not there.
-function isAbsent(error: unknown): boolean {
-  return error instanceof EmbeddingError && (error.code === 'not-found' || error.code === 'forbidden');
 }
 
 // Without a network the cached version is the best there is; a server that says no is another matter.

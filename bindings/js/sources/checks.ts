@@ -20,6 +20,11 @@ export function notFound(label: string, cause?: unknown): EmbeddingError {
   return new EmbeddingError('not-found', `There is no file ${label}: check the name.`, { cause });
 }
 
+/** Whether an optional file is not there: some storage hosts answer 403 then. */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof EmbeddingError && (error.code === 'not-found' || error.code === 'forbidden');
+}
+
 /** The last part of a path or of a URL's path, decoded where it can be. */
 export function baseName(path: string): string {
   const last = path.slice(path.lastIndexOf('/') + 1);

@@ -2,11 +2,13 @@
 import { EmbeddingError } from '../errors.js';
 import { openHeaders } from '../open.js';
 import type { OpenOptions } from '../open.js';
+import { isAbsent } from '../sources/checks.js';
 import { openSource } from '../sources/open.js';
 import type { SourceOptions } from '../sources/open.js';
 import type { Source, SourceLike } from '../sources/source.js';
 import { tokenizerFiles } from './json.js';
 import type { TokenizerFiles } from './json.js';
+import { parseJson } from '../vocabulary.js';
 import { readGgufVocabulary } from './vocabulary.js';
 
 /** What is needed of `@huggingface/tokenizers`. */
@@ -166,11 +168,10 @@ async function readJson(root: Source, name: string, signal?: AbortSignal): Promi
   const file = name === root.name ? root : root.sibling(name);
   try {
     const bytes = await file.read(0, await file.size(signal), { signal });
-    return JSON.parse(new TextDecoder().decode(bytes)) as object;
+    return parseJson(new TextDecoder().decode(bytes), name) as object;
   } catch (error) {
-    if (error instanceof EmbeddingError && ['not-found', 'forbidden'].includes(error.code)) return undefined;
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new EmbeddingError('malformed', `${name} is no JSON: ${error.message}`);
+    if (isAbsent(error)) return undefined;
+    throw error;
   } finally {
     if (file !== root) await file.close?.();
   }
