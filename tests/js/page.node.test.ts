@@ -1,47 +1,22 @@
 // The page's first impression, its models and what is typed.
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { place } from './faults/client.js';
 import { weightAt } from './faults/content.js';
 import { safetensors } from './files/safetensors.js';
-import {
-  eventually,
-  launchChromium,
-  patience,
-  readRow,
-  serveSite,
-  typeIds,
-  upload,
-  visit,
-} from './page/site.js';
-import type { Site, Visit } from './page/site.js';
+import { eventually, patience, readRow, sharedVisit, typeIds, upload } from './page/site.js';
 
-let site: Site;
-let browser: Browser;
-let page: Page;
-let complaints: Visit['complaints'];
+const at = sharedVisit();
 
-beforeAll(async () => {
-  site = await serveSite();
-  browser = await launchChromium();
-  ({ page, complaints } = await visit(browser, site.url));
-}, patience);
-
-afterAll(async () => {
-  await browser?.close();
-  await site?.stop();
-});
-
-const rows = () => page.locator('.matrix .row');
+const rows = () => at.page.locator('.matrix .row');
 
 test(
   'loads the default model by itself and shows rows and logits',
   async () => {
-    await page.getByRole('heading', { name: 'X = E[ids]' }).waitFor();
+    await at.page.getByRole('heading', { name: 'X = E[ids]' }).waitFor();
     expect(await rows().count()).toBe(7);
     // Of the row of "▁What", the best logit is its own.
-    await page.locator('#logits text', { hasText: '▁What' }).first().waitFor();
-    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    await at.page.locator('#logits text', { hasText: '▁What' }).first().waitFor();
+    expect(await at.page.evaluate(() => crossOriginIsolated)).toBe(true);
   },
   patience,
 );
@@ -49,22 +24,22 @@ test(
 test(
   'turns text into ids and ids into text',
   async () => {
-    const pieces = page.locator('.pieces li');
+    const pieces = at.page.locator('.pieces li');
     expect(await pieces.allInnerTexts()).toHaveLength(7);
-    await page.locator('.switch').getByText('ids', { exact: true }).click();
-    const ids = await page.locator('#typed').inputValue();
+    await at.page.locator('.switch').getByText('ids', { exact: true }).click();
+    const ids = await at.page.locator('#typed').inputValue();
     expect(ids).toMatch(/^(\d+ ){6}\d+$/);
     expect(await pieces.locator('small').allInnerTexts()).toEqual(ids.split(' '));
-    await page.locator('.switch').getByText('text', { exact: true }).click();
-    expect(await page.locator('#typed').inputValue()).toBe('What is the capital of France?');
+    await at.page.locator('.switch').getByText('text', { exact: true }).click();
+    expect(await at.page.locator('#typed').inputValue()).toBe('What is the capital of France?');
     expect(await rows().count()).toBe(7);
     // A word that is no piece is taken apart.
-    await page.locator('#typed').fill('id2vec');
+    await at.page.locator('#typed').fill('id2vec');
     await expect
-      .poll(async () => (await page.locator('.piece-text').allInnerTexts()).join(''))
+      .poll(async () => (await at.page.locator('.piece-text').allInnerTexts()).join(''))
       .toBe('▁id2vec');
     expect(await pieces.count()).toBeGreaterThan(1);
-    await page.getByText('Text is taken apart by the vocabulary of the file').waitFor();
+    await at.page.getByText('Text is taken apart by the vocabulary of the file').waitFor();
   },
   patience,
 );
@@ -72,15 +47,15 @@ test(
 test(
   'takes ids, and says what is wrong with a wrong one',
   async () => {
-    await typeIds(page, '9 1706 9');
+    await typeIds(at.page, '9 1706 9');
     await eventually(() => rows().count()).toBe(3);
-    await typeIds(page, '9 8002');
-    await page.getByText('id 8002 at position 1 is outside the vocabulary of 8002 rows').waitFor();
-    await typeIds(page, '9 xyzzy');
-    await page.getByText('“xyzzy”: neither an id nor a piece of this vocabulary.').waitFor();
+    await typeIds(at.page, '9 8002');
+    await at.page.getByText('id 8002 at position 1 is outside the vocabulary of 8002 rows').waitFor();
+    await typeIds(at.page, '9 xyzzy');
+    await at.page.getByText('“xyzzy”: neither an id nor a piece of this vocabulary.').waitFor();
     expect(await rows().count()).toBe(3); // the last good picture stays
-    await typeIds(page, '9 1706');
-    await eventually(() => page.locator('#typed-problem').textContent()).toBe('');
+    await typeIds(at.page, '9 1706');
+    await eventually(() => at.page.locator('#typed-problem').textContent()).toBe('');
   },
   patience,
 );
@@ -88,8 +63,8 @@ test(
 test(
   'a file that is none gets a sentence, and the model stays',
   async () => {
-    await page.locator('#files').setInputFiles(upload('page.gguf', '<!doctype html><p>sorry</p>'));
-    await page.getByRole('alert').getByText('HTML').waitFor();
+    await at.page.locator('#files').setInputFiles(upload('page.gguf', '<!doctype html><p>sorry</p>'));
+    await at.page.getByRole('alert').getByText('HTML').waitFor();
     expect(await rows().count()).toBe(2);
   },
   patience,
@@ -99,9 +74,9 @@ test(
   'a model from a URL costs its own bytes, is kept, opens again from here, and goes when it is told to',
   async () => {
     const { url, stats } = place('ok', 'table-2000x64-before-100000-after-300000.safetensors');
-    await page.getByLabel('URL of a model file').fill(url);
-    await page.getByRole('button', { name: 'Open', exact: true }).click();
-    const traffic = page.locator('.traffic');
+    await at.page.getByLabel('URL of a model file').fill(url);
+    await at.page.getByRole('button', { name: 'Open', exact: true }).click();
+    const traffic = at.page.locator('.traffic');
     await traffic.waitFor();
     const { bytes } = await stats();
     const table = 2000 * 64 * 2;
@@ -109,25 +84,25 @@ test(
     const share = Number(await traffic.locator('meter').getAttribute('value'));
     expect(await traffic.innerText()).toContain(`fetched ${(bytes / 1000).toFixed(1)} kB of a file of 65`);
     expect(share).toBeCloseTo(bytes / (table + 400_000), 2);
-    await typeIds(page, '1999');
+    await typeIds(at.page, '1999');
     await eventually(() => rows().count()).toBe(1);
     const expected = [0, 1, 2].map((i) => weightAt(1999 * 64 + i).toPrecision(4));
-    expect(await readRow(page, 0, 3)).toEqual(expected);
+    expect(await readRow(at.page, 0, 3)).toEqual(expected);
 
-    await page.getByRole('button', { name: 'GloVe' }).click();
-    await page.getByText('1,000,000').first().waitFor();
-    await page.getByText('Kept on this device').click();
+    await at.page.getByRole('button', { name: 'GloVe' }).click();
+    await at.page.getByText('1,000,000').first().waitFor();
+    await at.page.getByText('Kept on this device').click();
     const name = 'table-2000x64-before-100000-after-300000.safetensors';
-    await page.locator('.kept-name', { hasText: name }).click();
-    await page.locator('#model h2', { hasText: name }).waitFor();
+    await at.page.locator('.kept-name', { hasText: name }).click();
+    await at.page.locator('#model h2', { hasText: name }).waitFor();
     expect((await stats()).bytes).toBe(bytes);
     expect(await traffic.innerText()).toContain('fetched 0 bytes');
 
-    await page.getByRole('button', { name: `Delete ${name}` }).click();
-    await page.getByText('What you open from a URL is kept here').waitFor();
-    expect(await page.locator('.kept li').count()).toBe(0);
+    await at.page.getByRole('button', { name: `Delete ${name}` }).click();
+    await at.page.getByText('What you open from a URL is kept here').waitFor();
+    expect(await at.page.locator('.kept li').count()).toBe(0);
     // Beside a safetensors file a config.json may lie; browsers note on the console that this one has none.
-    expect(complaints.splice(0).filter((text) => !text.includes('status of 404'))).toEqual([]);
+    expect(at.complaints.splice(0).filter((text) => !text.includes('status of 404'))).toEqual([]);
   },
   patience,
 );
@@ -154,17 +129,17 @@ test(
     const model = safetensors([
       { name: 'embeddings', dtype: 'F32', shape: [6, 4], data: new Uint8Array(weights.buffer) },
     ]);
-    await page
+    await at.page
       .locator('#files')
       .setInputFiles([
         upload('model.safetensors', model),
         upload('tokenizer.json', JSON.stringify(tokenizer)),
       ]);
-    await page.getByText('Text is taken apart by tokenizer.json').waitFor();
-    await page.locator('#typed').fill('Unhappy cats purr');
-    await eventually(() => page.locator('.piece-text').allInnerTexts()).toEqual(vocabulary.slice(1));
-    expect(await page.locator('.piece small').allInnerTexts()).toEqual(['1', '2', '3', '4', '5']);
-    expect(await readRow(page, 1, 4)).toEqual([8, 9, 10, 11].map((i) => (i / 8).toPrecision(4)));
+    await at.page.getByText('Text is taken apart by tokenizer.json').waitFor();
+    await at.page.locator('#typed').fill('Unhappy cats purr');
+    await eventually(() => at.page.locator('.piece-text').allInnerTexts()).toEqual(vocabulary.slice(1));
+    expect(await at.page.locator('.piece small').allInnerTexts()).toEqual(['1', '2', '3', '4', '5']);
+    expect(await readRow(at.page, 1, 4)).toEqual([8, 9, 10, 11].map((i) => (i / 8).toPrecision(4)));
   },
   patience,
 );
@@ -172,10 +147,10 @@ test(
 test(
   'a tokenizer that is none gets a sentence',
   async () => {
-    await page.locator('#files').setInputFiles(upload('tokenizer.json', '{ no'));
-    await page.getByRole('alert').getByText('tokenizer.json is no JSON').waitFor();
-    await page.locator('#files').setInputFiles(upload('tokenizer.json', '{"model":{"type":"Oracle"}}'));
-    await page.getByRole('alert').getByText('tokenizer.json is no tokenizer that can be read').waitFor();
+    await at.page.locator('#files').setInputFiles(upload('tokenizer.json', '{ no'));
+    await at.page.getByRole('alert').getByText('tokenizer.json is no JSON').waitFor();
+    await at.page.locator('#files').setInputFiles(upload('tokenizer.json', '{"model":{"type":"Oracle"}}'));
+    await at.page.getByRole('alert').getByText('tokenizer.json is no tokenizer that can be read').waitFor();
   },
   patience,
 );
@@ -183,9 +158,9 @@ test(
 test(
   'trains a table in a worker',
   async () => {
-    await page.getByRole('button', { name: 'Train a small one' }).click();
-    await page.locator('.neighbours li').first().waitFor();
-    expect(await page.locator('.neighbours').textContent()).toMatch(/queen|dog|tuesday/);
+    await at.page.getByRole('button', { name: 'Train a small one' }).click();
+    await at.page.locator('.neighbours li').first().waitFor();
+    expect(await at.page.locator('.neighbours').textContent()).toMatch(/queen|dog|tuesday/);
   },
   patience,
 );
@@ -193,12 +168,12 @@ test(
 test(
   'measures this browser in a worker',
   async () => {
-    await page.getByRole('button', { name: 'Universal Sentence Encoder' }).click();
-    await page.locator('#model h2', { hasText: 'Sentence pieces' }).waitFor();
-    await page.getByRole('button', { name: 'Measure in this browser' }).click();
-    await eventually(() => page.locator('.figures tbody tr').count()).toBe(5);
-    await page.getByRole('button', { name: 'Measure in this browser' }).waitFor();
-    const cells = await page.locator('.figures td').allInnerTexts();
+    await at.page.getByRole('button', { name: 'Universal Sentence Encoder' }).click();
+    await at.page.locator('#model h2', { hasText: 'Sentence pieces' }).waitFor();
+    await at.page.getByRole('button', { name: 'Measure in this browser' }).click();
+    await eventually(() => at.page.locator('.figures tbody tr').count()).toBe(5);
+    await at.page.getByRole('button', { name: 'Measure in this browser' }).waitFor();
+    const cells = await at.page.locator('.figures td').allInnerTexts();
     expect(cells).toHaveLength(10);
     for (const cell of cells) {
       const [, milliseconds, speed, share] = /^([\d.]+) ms\s+([\d.]+) GB\/s, (\d+) %$/
@@ -220,5 +195,5 @@ test(
 );
 
 test('nothing was complained of', () => {
-  expect(complaints).toEqual([]);
+  expect(at.complaints).toEqual([]);
 });

@@ -1,19 +1,8 @@
 // What the page shows of the vectors: rows and the first layer's input, the order of ids, the geometry. Every number
 // is checked against a plain computation, and everything is reached with the keyboard alone.
-import type { Browser, Page } from 'playwright';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { gguf } from './files/gguf.js';
-import {
-  eventually,
-  launchChromium,
-  patience,
-  readRow,
-  serveSite,
-  typeIds,
-  upload,
-  visit,
-} from './page/site.js';
-import type { Site, Visit } from './page/site.js';
+import { eventually, patience, readRow, sharedVisit, typeIds, upload, visit } from './page/site.js';
 
 const kRows = 12;
 const kWidth = 32;
@@ -23,16 +12,10 @@ const words = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l'];
 const table = Float32Array.from({ length: kRows * kWidth }, (_, i) => Math.fround(Math.sin(i * i + 0.5)));
 const row = (id: number) => Array.from(table.subarray(id * kWidth, (id + 1) * kWidth));
 
-let site: Site;
-let browser: Browser;
-let page: Page;
-let complaints: Visit['complaints'];
+const at = sharedVisit();
 
 beforeAll(async () => {
-  site = await serveSite();
-  browser = await launchChromium();
-  ({ page, complaints } = await visit(browser, site.url));
-  await page.locator('#matrix').waitFor();
+  await at.page.locator('#matrix').waitFor();
   const model = gguf(
     [
       {
@@ -44,14 +27,9 @@ beforeAll(async () => {
     ],
     { 'general.architecture': 'llama', 'tokenizer.ggml.model': 'llama', 'tokenizer.ggml.tokens': words },
   );
-  await page.locator('#files').setInputFiles(upload('twelve.gguf', model));
-  await page.locator('#model h2', { hasText: 'twelve.gguf' }).waitFor();
+  await at.page.locator('#files').setInputFiles(upload('twelve.gguf', model));
+  await at.page.locator('#model h2', { hasText: 'twelve.gguf' }).waitFor();
 }, patience);
-
-afterAll(async () => {
-  await browser?.close();
-  await site?.stop();
-});
 
 /** input[t] = √d · E[id] + P[t], P interleaving sines and cosines of t / 10000^(2i/d). */
 function firstLayerInput(id: number, position: number): number[] {
@@ -67,29 +45,29 @@ const cosine = (a: number[], b: number[]) => {
 };
 
 const choose = async (legend: string, option: string) => {
-  const group = page.getByRole('group', { name: legend });
+  const group = at.page.getByRole('group', { name: legend });
   await group.getByText(option, { exact: true }).click();
 };
 
-const shownIds = async () => (await page.locator('.matrix .row-id').allInnerTexts()).map(Number);
+const shownIds = async () => (await at.page.locator('.matrix .row-id').allInnerTexts()).map(Number);
 
 test(
   'raw rows are those of the file, read with the keyboard',
   async () => {
-    await typeIds(page, '3 1 7 11 0');
+    await typeIds(at.page, '3 1 7 11 0');
     await eventually(shownIds).toEqual([3, 1, 7, 11, 0]);
-    expect(await readRow(page, 2, 4)).toEqual(
+    expect(await readRow(at.page, 2, 4)).toEqual(
       row(7)
         .slice(0, 4)
         .map((value) => value.toPrecision(4)),
     );
-    await page.keyboard.press('End');
-    await page.getByText(`row 2, dimension 31: ${row(7)[31]!.toPrecision(4)}`).waitFor();
-    await page.keyboard.press('ArrowDown');
-    await eventually(() => page.locator('.row[aria-pressed=true] .row-id').innerText()).toBe('11');
+    await at.page.keyboard.press('End');
+    await at.page.getByText(`row 2, dimension 31: ${row(7)[31]!.toPrecision(4)}`).waitFor();
+    await at.page.keyboard.press('ArrowDown');
+    await eventually(() => at.page.locator('.row[aria-pressed=true] .row-id').innerText()).toBe('11');
     // The focus follows once the row is drawn.
     await eventually(() =>
-      page.evaluate(() => document.activeElement?.querySelector('.row-id')?.textContent),
+      at.page.evaluate(() => document.activeElement?.querySelector('.row-id')?.textContent),
     ).toBe('11');
   },
   patience,
@@ -98,21 +76,21 @@ test(
 test(
   'shuffled rows only change places; with positions none stays what it was',
   async () => {
-    await page.getByRole('button', { name: 'Shuffle' }).press('Enter');
-    await page.getByText('5 of 5 vectors are the same, bit for bit').waitFor();
+    await at.page.getByRole('button', { name: 'Shuffle' }).press('Enter');
+    await at.page.getByText('5 of 5 vectors are the same, bit for bit').waitFor();
     const order = await shownIds();
     expect([...order].sort((a, b) => a - b)).toEqual([0, 1, 3, 7, 11]);
     expect(order.some((id, i) => id === [3, 1, 7, 11, 0][i])).toBe(false);
 
     // With the keyboard: arrow keys move between the choices.
-    await page.getByRole('radio', { name: 'raw rows' }).focus();
-    await page.keyboard.press('ArrowRight');
-    await page.getByText('5 of 5 vectors are the same').waitFor();
+    await at.page.getByRole('radio', { name: 'raw rows' }).focus();
+    await at.page.keyboard.press('ArrowRight');
+    await at.page.getByText('5 of 5 vectors are the same').waitFor();
     await choose('Positions', 'sinusoidal');
-    await page.getByText('0 of 5 vectors are the same').waitFor();
-    await page.getByText('adds a vector for each place').waitFor();
+    await at.page.getByText('0 of 5 vectors are the same').waitFor();
+    await at.page.getByText('adds a vector for each place').waitFor();
     await choose('Positions', 'off');
-    await page.getByText('5 of 5 vectors are the same').waitFor();
+    await at.page.getByText('5 of 5 vectors are the same').waitFor();
   },
   patience,
 );
@@ -120,21 +98,21 @@ test(
 test(
   'the first layer’s input is √d · E[id] + P[t]',
   async () => {
-    await typeIds(page, '3 1 7');
+    await typeIds(at.page, '3 1 7');
     await choose('Positions', 'sinusoidal');
     await choose('Scale', '× √d');
-    await page.getByRole('heading', { name: 'X = E[ids] × 5.657 + P[t]' }).waitFor();
+    await at.page.getByRole('heading', { name: 'X = E[ids] × 5.657 + P[t]' }).waitFor();
     await eventually(shownIds).toEqual([3, 1, 7]);
     for (const [position, id] of [3, 1, 7].entries()) {
       const expected = firstLayerInput(id, position).slice(0, 6);
-      const shown = await readRow(page, position, 6);
+      const shown = await readRow(at.page, position, 6);
       shown.forEach((text, i) => expect(Number(text)).toBeCloseTo(expected[i]!, 2));
     }
     const vectors = [3, 1, 7].map(firstLayerInput);
     await expectSimilarity(vectors);
     await choose('Scale', '× 1');
     await choose('Show', 'raw rows');
-    await page.getByRole('heading', { name: 'X = E[ids]' }).waitFor();
+    await at.page.getByRole('heading', { name: 'X = E[ids]' }).waitFor();
   },
   patience,
 );
@@ -142,7 +120,7 @@ test(
 async function expectSimilarity(vectors: number[][]): Promise<void> {
   const expected = vectors.flatMap((a) => vectors.map((b) => cosine(a, b).toFixed(2)));
   const shown = async () => {
-    const titles = await page
+    const titles = await at.page
       .locator('.similarity td[title]')
       .evaluateAll((cells) => cells.map((cell) => cell.getAttribute('title')!));
     return titles.map((title) => Number(title.split(': ')[1]).toFixed(2));
@@ -153,9 +131,9 @@ async function expectSimilarity(vectors: number[][]): Promise<void> {
 test(
   'the similarity matrix holds cosines',
   async () => {
-    await typeIds(page, '3 1 7 11 0');
+    await typeIds(at.page, '3 1 7 11 0');
     await expectSimilarity([3, 1, 7, 11, 0].map(row));
-    expect(await page.locator('.similarity tbody th').allInnerTexts()).toEqual(['d', 'b', 'h', 'l', 'a']);
+    expect(await at.page.locator('.similarity tbody th').allInnerTexts()).toEqual(['d', 'b', 'h', 'l', 'a']);
   },
   patience,
 );
@@ -163,11 +141,11 @@ test(
 test(
   'the plane keeps the distances between three points',
   async () => {
-    await typeIds(page, '3 1 7');
+    await typeIds(at.page, '3 1 7');
     await expect
-      .poll(() => page.locator('#plane .chart').getAttribute('aria-label'))
+      .poll(() => at.page.locator('#plane .chart').getAttribute('aria-label'))
       .toMatch(/^d: [^;]*; b: [^;]*; h: [^;]*$/);
-    const label = (await page.locator('#plane .chart').getAttribute('aria-label'))!;
+    const label = (await at.page.locator('#plane .chart').getAttribute('aria-label'))!;
     const points = label.split('; ').map((point) => point.split(': ')[1]!.split(', ').map(Number));
     const distance = (a: number[], b: number[]) => Math.hypot(...a.map((value, i) => value - b[i]!));
     const ids = [3, 1, 7];
@@ -178,7 +156,7 @@ test(
     ] as const) {
       expect(distance(points[i]!, points[j]!)).toBeCloseTo(distance(row(ids[i]!), row(ids[j]!)), 2);
     }
-    await page.getByText(/left to right shows \d+\s% and bottom to top \d+\s%/).waitFor();
+    await at.page.getByText(/left to right shows \d+\s% and bottom to top \d+\s%/).waitFor();
   },
   patience,
 );
@@ -186,12 +164,12 @@ test(
 test(
   'neighbours are the largest cosines; one is added with a key',
   async () => {
-    await typeIds(page, '3 1 7');
-    await page.locator('.matrix .row').first().press('Enter');
-    await page.getByRole('heading', { name: 'Near d' }).waitFor();
+    await typeIds(at.page, '3 1 7');
+    await at.page.locator('.matrix .row').first().press('Enter');
+    await at.page.getByRole('heading', { name: 'Near d' }).waitFor();
     const others = words.map((_, id) => id).filter((id) => id !== 3);
     const best = others.sort((a, b) => cosine(row(3), row(b)) - cosine(row(3), row(a))).slice(0, 8);
-    const near = page.getByRole('list', { name: 'Nearest to d' }).getByRole('listitem');
+    const near = at.page.getByRole('list', { name: 'Nearest to d' }).getByRole('listitem');
     const expected = best.map((id) => `${words[id]}\n${cosine(row(3), row(id)).toFixed(3)}`);
     await eventually(async () => (await near.allInnerTexts()).map(joined)).toEqual(expected);
     await near.first().getByRole('button').press('Enter');
@@ -205,11 +183,11 @@ const joined = (text: string) => text.split(/\s+/).join('\n');
 test(
   'a long text is not drawn to its end',
   async () => {
-    await typeIds(page, Array.from({ length: 250 }, (_, i) => i % kRows).join(' '));
-    await page.getByText('… 50 more').waitFor();
-    expect(await page.locator('.matrix .row').count()).toBe(200);
-    await page.getByRole('heading', { name: '[250, 32]' }).waitFor();
-    await typeIds(page, '3 1 7');
+    await typeIds(at.page, Array.from({ length: 250 }, (_, i) => i % kRows).join(' '));
+    await at.page.getByText('… 50 more').waitFor();
+    expect(await at.page.locator('.matrix .row').count()).toBe(200);
+    await at.page.getByRole('heading', { name: '[250, 32]' }).waitFor();
+    await typeIds(at.page, '3 1 7');
     await eventually(shownIds).toEqual([3, 1, 7]);
   },
   patience,
@@ -223,12 +201,12 @@ test(
     const target = a.map((value, i) => value - b[i]! + c[i]!);
     const others = words.map((_, id) => id).slice(3);
     const best = others.sort((x, y) => cosine(target, row(y)) - cosine(target, row(x))).slice(0, 3);
-    const form = page.getByRole('form', { name: 'Analogy' });
+    const form = at.page.getByRole('form', { name: 'Analogy' });
     await form.getByLabel('this', { exact: true }).fill('a');
     await form.getByLabel('minus that').fill('b');
     await form.getByLabel('plus that').fill('c');
     await form.getByLabel('plus that').press('Enter');
-    const names = page.getByRole('list', { name: 'Answers' }).locator('.near-name');
+    const names = at.page.getByRole('list', { name: 'Answers' }).locator('.near-name');
     await eventually(() => names.allInnerTexts()).toEqual(best.map((id) => words[id]));
     await form.getByLabel('this', { exact: true }).fill('zebra');
     await form.getByLabel('this', { exact: true }).press('Enter');
@@ -240,17 +218,17 @@ test(
 test(
   'king − man + woman',
   async () => {
-    await page.getByRole('button', { name: 'GloVe' }).click();
-    await page.getByText('1,000,000').first().waitFor();
+    await at.page.getByRole('button', { name: 'GloVe' }).click();
+    await at.page.getByText('1,000,000').first().waitFor();
     for (const [label, word] of [
       ['this', 'king'],
       ['minus that', 'man'],
       ['plus that', 'woman'],
     ] as const) {
-      await page.getByLabel(label, { exact: true }).fill(word);
+      await at.page.getByLabel(label, { exact: true }).fill(word);
     }
-    await page.getByRole('button', { name: '≈ ?' }).click();
-    await eventually(() => page.locator('.analogy .near-name').first().innerText()).toBe('queen');
+    await at.page.getByRole('button', { name: '≈ ?' }).click();
+    await eventually(() => at.page.locator('.analogy .near-name').first().innerText()).toBe('queen');
   },
   patience,
 );
@@ -258,9 +236,9 @@ test(
 test(
   'the bill is that of the formats’ blocks',
   async () => {
-    const bill = page.getByRole('table', { name: 'Bytes of the embedding in common formats' });
+    const bill = at.page.getByRole('table', { name: 'Bytes of the embedding in common formats' });
     const line = async (format: string) => {
-      const cells = bill.getByRole('row').filter({ has: page.getByRole('rowheader', { name: format }) });
+      const cells = bill.getByRole('row').filter({ has: at.page.getByRole('rowheader', { name: format }) });
       return (await cells.getByRole('cell').first().innerText()).trim();
     };
     // 10,000 · 100 weights of 4 and of 2 bytes; no format of blocks fits a width of 100.
@@ -274,7 +252,10 @@ test(
 test.each(['light', 'dark'] as const)(
   'fits a phone, %s',
   async (colorScheme) => {
-    const phone = await visit(browser, site.url, { viewport: { width: 360, height: 740 }, colorScheme });
+    const phone = await visit(at.browser, at.site.url, {
+      viewport: { width: 360, height: 740 },
+      colorScheme,
+    });
     await phone.page.locator('#plane .chart svg').waitFor();
     await phone.page.getByText('first layer’s input').click();
     await phone.page.getByText('sinusoidal').click();
@@ -295,5 +276,5 @@ test.each(['light', 'dark'] as const)(
 );
 
 test('nothing was complained of', () => {
-  expect(complaints).toEqual([]);
+  expect(at.complaints).toEqual([]);
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { chromium } from 'playwright';
 import type { Browser, BrowserContextOptions, Page } from 'playwright';
 import { build, preview } from 'vite';
-import { expect, inject } from 'vitest';
+import { afterAll, beforeAll, expect, inject } from 'vitest';
 import { executables } from '../setup/browsers.js';
 
 /** Browsers start slowly on a busy machine. */
@@ -53,6 +53,21 @@ export async function visit(browser: Browser, url: string, options?: BrowserCont
 
 export const launchChromium = () =>
   chromium.launch({ executablePath: executables.chromium, args: ['--no-sandbox'] });
+
+/** One visit that all tests of a file share. Its fields are there once tests run: do not take them apart before. */
+export function sharedVisit(): Visit & { site: Site; browser: Browser } {
+  const at = {} as Visit & { site: Site; browser: Browser };
+  beforeAll(async () => {
+    at.site = await serveSite();
+    at.browser = await launchChromium();
+    Object.assign(at, await visit(at.browser, at.site.url));
+  }, patience);
+  afterAll(async () => {
+    await at.browser?.close();
+    await at.site?.stop();
+  });
+  return at;
+}
 
 /** Types ids, whatever was typed before. */
 export async function typeIds(page: Page, ids: string): Promise<void> {

@@ -18,12 +18,14 @@ addEventListener('message', ({ data }: MessageEvent<{ source: Origin['source']; 
 
 const report = (message: Report) => postMessage(message);
 
+async function measureShown(source: Origin['source'], title: string): Promise<void> {
+  using shown = await EmbeddingModel.load(source);
+  // A head that cannot be read is none.
+  report({ figures: await measure(title, shown.head ?? shown.table!) });
+}
+
 async function run(source: Origin['source'], title: string): Promise<void> {
-  {
-    const shown = await EmbeddingModel.load(source);
-    report({ figures: await measure(title, shown.head!) });
-    shown.dispose();
-  }
+  await measureShown(source, title);
   const made = await EmbeddingModel.create({ ...kShape, seed: 1 });
   for (const dtype of kFormats) {
     const table = dtype === 'F32' ? made.table! : await made.table!.quantize(dtype);

@@ -1,5 +1,5 @@
 // Colour by sign and size: blue for negative, the page's own ground for zero, orange for positive.
-import { signal } from '@preact/signals';
+import { computed, signal } from '@preact/signals';
 
 type Rgb = readonly [number, number, number];
 
@@ -8,17 +8,26 @@ const scheme = matchMedia('(prefers-color-scheme: dark)');
 export const dark = signal(scheme.matches);
 scheme.addEventListener('change', () => (dark.value = scheme.matches));
 
-const palettes: Record<'light' | 'dark', Record<'zero' | 'negative' | 'positive', Rgb>> = {
-  light: { zero: [244, 241, 234], negative: [24, 92, 190], positive: [222, 92, 38] },
-  dark: { zero: [30, 37, 52], negative: [82, 150, 255], positive: [255, 132, 72] },
-};
+/** As the style sheet has them for the scheme of the moment. */
+const palette = computed(() => {
+  void dark.value;
+  const style = getComputedStyle(document.documentElement);
+  const of = (name: string) => rgb(style.getPropertyValue(name).trim());
+  return { zero: of('--zero'), negative: of('--negative'), positive: of('--positive') };
+});
+
+/** `#rrggbb` */
+function rgb(hex: string): Rgb {
+  const channel = (at: number) => parseInt(hex.slice(at, at + 2), 16);
+  return [channel(1), channel(3), channel(5)];
+}
 
 /** |value| = limit is full colour. */
 export function colour(value: number, limit: number): Rgb {
-  const palette = palettes[dark.value ? 'dark' : 'light'];
+  const { zero, negative, positive } = palette.value;
   const strength = Math.min(1, Math.abs(value) / limit) ** 0.75;
-  const ink = value < 0 ? palette.negative : palette.positive;
-  const mix = (i: 0 | 1 | 2) => Math.round(palette.zero[i] + (ink[i] - palette.zero[i]) * strength);
+  const ink = value < 0 ? negative : positive;
+  const mix = (i: 0 | 1 | 2) => Math.round(zero[i] + (ink[i] - zero[i]) * strength);
   return [mix(0), mix(1), mix(2)];
 }
 

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 
-import { bytes } from '../format';
+import { bytes, titleOf } from '../format';
 import { forget, forgetAll, keeps, kept, refreshKept } from '../model/kept';
 import { openKept } from '../model/open';
 
@@ -26,17 +26,17 @@ export function KeptModels() {
           <li key={file.key}>
             <button
               class="kept-name"
-              onClick={() => void openKept(file.url, nameOf(file.url))}
+              onClick={() => void openKept(file.url, titleOf(file.url))}
               title={file.url}
             >
-              {nameOf(file.url)}
+              {titleOf(file.url)}
             </button>
             <span class="dims">
               {bytes(file.bytes)}
               {file.complete ? '' : ` of ${bytes(file.size)}`},{' '}
               <time>{file.lastUsed.toLocaleDateString()}</time>
             </span>
-            <button onClick={() => void forget(file.key)} aria-label={`Delete ${nameOf(file.url)}`}>
+            <button onClick={() => void forget(file.key)} aria-label={`Delete ${titleOf(file.url)}`}>
               Delete
             </button>
           </li>
@@ -46,5 +46,3 @@ export function KeptModels() {
     </details>
   );
 }
-
-const nameOf = (url: string) => url.split('/').pop() || url;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 
 import { defaultModels } from '../model/defaults';
-import { openDefault, openFiles, openUrl } from '../model/open';
+import { chooseFiles, openDefault, openUrl } from '../model/open';
 import { loadProblem, modelTitle } from '../state';
 import { KeptModels } from './KeptModels';
 import { Progress } from './Progress';
@@ -13,10 +13,6 @@ export function ModelPicker() {
   const submit = (event: Event) => {
     event.preventDefault();
     if (url.trim()) void openUrl(url.trim());
-  };
-  const choose = (event: Event) => {
-    const input = event.currentTarget as HTMLInputElement;
-    void openFiles([...(input.files ?? [])]).then(() => (input.value = ''));
   };
   return (
     <section class="card picker" aria-labelledby="picker-title">
@@ -41,7 +37,7 @@ export function ModelPicker() {
             GGUF, safetensors, PyTorch, npy or ONNX, with its tokenizer.json if there is one: drop them
             anywhere, or choose
           </small>
-          <input id="files" type="file" multiple class="visually-hidden" onChange={choose} />
+          <input id="files" type="file" multiple class="visually-hidden" onChange={chooseFiles} />
         </label>
       </div>
       <form class="url" onSubmit={submit}>

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-import { nameOf } from '../input/pieces';
+import { hasPieces, nameOf } from '../input/pieces';
 import { chosen, model } from '../state';
 import { Analogy } from './Analogy';
 import { Card } from './Card';
@@ -29,7 +29,7 @@ export function Neighbours() {
   return (
     <Card id="near" title={`Near ${nameOf(id)}`} note="cosine">
       <NearList near={near} label={`Nearest to ${nameOf(id)}`} />
-      <Analogy key={String(active.tokens !== undefined)} />
+      <Analogy key={String(hasPieces())} />
     </Card>
   );
 }

@@ -1,13 +1,9 @@
-import { fetchTokenizer, mayHaveTokenizer, openFiles } from '../model/open';
+import { chooseFiles, fetchTokenizer, mayHaveTokenizer } from '../model/open';
 import { model, tokenizer } from '../state';
 
 /** Where text becomes ids, and how it could. */
 export function TokenizerNote() {
   if (tokenizer.value) return <p class="hint">Text is taken apart by {tokenizer.value.name}.</p>;
-  const choose = (event: Event) => {
-    const { files } = event.currentTarget as HTMLInputElement;
-    void openFiles([...(files ?? [])]);
-  };
   return (
     <p class="hint tokenizer-note">
       {model.value?.tokens
@@ -15,7 +11,7 @@ export function TokenizerNote() {
         : 'This file carries no vocabulary. To type text, add its tokenizer.json: '}
       <label class="button">
         choose it
-        <input type="file" accept=".json" class="visually-hidden" onChange={choose} multiple />
+        <input type="file" accept=".json" class="visually-hidden" onChange={chooseFiles} multiple />
       </label>
       {mayHaveTokenizer() && (
         <button onClick={() => void fetchTokenizer()}>fetch it from beside the model</button>

@@ -24,7 +24,7 @@ export function idOfWord(word: string): number | undefined {
 /** An id, or a word of the vocabulary. */
 export const idOf = (word: string) => (isNumber(word) ? Number(word) : idOfWord(word));
 
-export const isNumber = (word: string) => /^-?\d+(\.\d+)?$/.test(word);
+const isNumber = (word: string) => /^-?\d+(\.\d+)?$/.test(word);
 
 /** How an id is called on the page. */
 export const nameOf = (id: number) => pieceOf(id) ?? String(id);

@@ -5,6 +5,7 @@ import { mode, loading, loadProblem, matrix, model, modelTitle, origin, tokenize
 import type { Origin } from '../state';
 import { openTokenizer, ownTokenizer } from '../input/tokenizer';
 import type { TextTokenizer } from '../input/tokenizer';
+import { sentence, titleOf } from '../format';
 import { showIds } from '../view/show';
 import { closeEmbedder } from '../view/stage';
 import { refreshKept } from './kept';
@@ -37,7 +38,7 @@ export const openDefault = (choice: DefaultModel) =>
   });
 
 export const openUrl = (url: string) =>
-  open(url.split('/').pop() || url, async ({ signal, report }) => {
+  open(titleOf(url), async ({ signal, report }) => {
     const opened = await loadUrl(url, { signal, onProgress: report });
     return { from: { source: url, bundled: false }, opened };
   });
@@ -81,13 +82,22 @@ export const mayHaveTokenizer = () => typeof origin.value?.source === 'string';
 export const fetchTokenizer = () =>
   takeTokenizer(() => openTokenizer('the tokenizer.json beside the model', origin.value!.source));
 
+/** The files of an `<input type=file>`, which may choose the same ones again afterwards. */
+export function chooseFiles(event: Event): void {
+  const input = event.currentTarget as HTMLInputElement;
+  void openFiles([...(input.files ?? [])]).then(() => (input.value = ''));
+}
+
 async function takeTokenizer(find: () => Promise<TextTokenizer>): Promise<void> {
+  const active = model.value;
   try {
-    tokenizer.value = await find();
+    const found = await find();
+    if (model.value !== active) return; // its ids are no other model's
+    tokenizer.value = found;
     loadProblem.value = '';
     await showIds();
   } catch (error) {
-    loadProblem.value = sentence(error);
+    if (model.value === active) loadProblem.value = sentence(error);
   }
   void refreshKept();
 }
@@ -134,5 +144,3 @@ async function change(title: string, { from, opened, reads, words }: Found): Pro
 
 const firstIds = (vocabSize: number) =>
   [1, 2, 3, 5, 8, 13, 21].map((id) => Math.min(id, vocabSize - 1)).join(' ');
-
-export const sentence = (error: unknown) => (error instanceof Error ? error.message : String(error));

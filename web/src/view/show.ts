@@ -1,5 +1,6 @@
 // From what is typed to the matrix that is shown.
 import { matrix, mode, model, problem, selectedRow, typed } from '../state';
+import { sentence } from '../format';
 import { parsed } from '../input/parse';
 import { textOf } from '../input/pieces';
 import { compare, isShuffled, outcome, randomCycle, shuffled } from './shuffle';
@@ -29,7 +30,7 @@ export async function showIds(): Promise<void> {
     outcome.value = moved && before && compare(before, shown, moved.order);
     selectedRow.value = Math.min(selectedRow.value, Math.max(0, ids.length - 1));
   } catch (error) {
-    if (turn === latest) problem.value = error instanceof Error ? error.message : String(error);
+    if (turn === latest) problem.value = sentence(error);
   }
 }
 

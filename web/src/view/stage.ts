@@ -52,8 +52,13 @@ function embedder(active: EmbeddingModel): Promise<EmbeddingModel> | EmbeddingMo
   if (other?.of === active && other.key === key) return other.opened;
   closeEmbedder();
   const options = { residency: 'remote', profile: changes } as const;
-  other = { of: active, key, opened: EmbeddingModel.load(origin.value!.source, options) };
-  return other.opened;
+  const opened = EmbeddingModel.load(origin.value!.source, options);
+  other = { of: active, key, opened };
+  // What failed is tried again the next time.
+  opened.catch(() => {
+    if (other?.opened === opened) other = undefined;
+  });
+  return opened;
 }
 
 export function closeEmbedder(): void {
