@@ -1,7 +1,7 @@
 # The core on the machine that compiles, SIMD kernels included: SIMDe stands in for the WebAssembly intrinsics.
 #
 #   id2vec           the library, optimised                  (on demand)
-#   id2vec_tests     tests/cpp/*_test.cpp under AddressSanitizer and UndefinedBehaviorSanitizer
+#   id2vec_tests     tests/cpp/*.cpp under AddressSanitizer and UndefinedBehaviorSanitizer
 #   *_fuzz           tests/fuzz/*_fuzz.cpp, the same with libFuzzer        (Clang only)
 #   *_bench          tests/bench/*.cpp, optimised for this machine         (on demand: target `bench`)
 
@@ -35,7 +35,7 @@ add_core(id2vec_sanitized)
 target_compile_options(id2vec_sanitized PUBLIC ${SANITIZE} ${COVERAGE})
 target_link_options(id2vec_sanitized PUBLIC -fsanitize=address,undefined)
 
-file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*_test.cpp)
+file(GLOB TEST_SOURCES CONFIGURE_DEPENDS tests/cpp/*.cpp)
 if(TEST_SOURCES)
   find_package(GTest REQUIRED)
   enable_testing()
