@@ -113,6 +113,55 @@ describe('id2vec convert', () => {
   });
 });
 
+describe('another number of rows', () => {
+  const rows = Float32Array.of(1, -2, 3, 5, 0.5, 6);
+  let source: string;
+  beforeAll(async () => {
+    const data = new Uint8Array(rows.buffer);
+    source = await file(
+      'rows.safetensors',
+      safetensors([{ name: 'wte.weight', dtype: 'F32', shape: [3, 2], data }]),
+    );
+  });
+
+  it.each([
+    [
+      ['--rows', '2'],
+      [1, -2, 3, 5],
+    ],
+    [
+      ['--rows', '4'],
+      [1, -2, 3, 5, 0.5, 6, 0, 0],
+    ],
+    [
+      ['--pad-to', '4', '--new-rows', 'mean'],
+      [1, -2, 3, 5, 0.5, 6, 1.5, 3],
+    ],
+    [
+      ['--rows', '2', '--pad-to', '3'], // 3 rows after all
+      [1, -2, 3, 5, 0.5, 6],
+    ],
+  ])('%j', async (words, expected) => {
+    const to = join(folder, 'rows.gguf');
+    expect(await convert(source, to, ...words)).toMatchObject({ code: 0, stderr: '' });
+    using model = await EmbeddingModel.load(to);
+    expect((await model.lookup(Array.from({ length: model.vocabSize }, (_, id) => id))).data).toEqual(
+      Float32Array.from(expected),
+    );
+  });
+
+  it.each([[['--rows', '0']], [['--rows', 'many']], [['--new-rows', 'ones', '--rows', '4']]])(
+    'refuses %j and writes nothing',
+    async (words) => {
+      const to = join(folder, 'refused.gguf');
+      const { code, stdout, stderr } = await convert(source, to, ...words);
+      expect([code, stdout]).toEqual([2, '']);
+      expect(stderr).toContain('rows');
+      expect(await readdir(folder)).not.toContain('refused.gguf');
+    },
+  );
+});
+
 // Static embeddings of model2vec: several ids may share a row, and each id has a weight of its own.
 describe('a model with a mapping of ids to rows', () => {
   const rows = Float32Array.from({ length: 3 * 4 }, (_, i) => Math.sin(i + 1));

@@ -46,7 +46,7 @@ export const convert: Command = {
   options: {
     type: { kind: 'value', value: 'TYPE', help: 'format of the tables; default: as they are' },
     rows: { kind: 'value', value: 'N', help: 'cut the table to N rows, or add rows up to N' },
-    'pad-to': { kind: 'value', value: 'N', help: 'add rows up to a multiple of N' },
+    'pad-to': { kind: 'value', value: 'N', help: 'round the number of rows up to a multiple of N' },
     'new-rows': { kind: 'value', value: 'KIND', help: 'zeros (default) or mean: what added rows are' },
     ...modelOptions,
   },
