@@ -1,6 +1,7 @@
 // What a load costs beside the table, and what is left of one that was stopped.
 import { execFile } from 'node:child_process';
-import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
+import { openAsBlob } from 'node:fs';
+import { mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises';
 import { freemem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -57,6 +58,30 @@ describe('memory', () => {
         await rm(folder, { recursive: true });
       }
     },
+  );
+
+  it.each(['memory', 'workers'] as const)(
+    'of a Blob’s bytes on their way is a few megabytes: %s',
+    async (residency) => {
+      const folder = await mkdtemp(join(tmpdir(), 'id2vec-blob-'));
+      const path = join(folder, 'zeros.gguf');
+      const bytes = 128 * mebibyte;
+      try {
+        const header = headerOf(bytes);
+        await writeFile(path, header);
+        await truncate(path, header.length + bytes);
+        const before = process.memoryUsage().arrayBuffers;
+        let most = 0;
+        const onProgress = () => (most = Math.max(most, process.memoryUsage().arrayBuffers));
+        const source = (await openAsBlob(path));
+        using model = await EmbeddingModel.load(source, { onProgress, residency, workers: 2 });
+        expect(most - before).toBeLessThan(10 * mebibyte);
+        expect((await model.lookup([model.vocabSize - 1])).data).toEqual(new Float32Array(dim));
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+    60_000,
   );
 
   it('of a model whose rows are elsewhere does not grow with the table', async () => {

@@ -2,7 +2,7 @@ import { EmbeddingError } from '../errors.js';
 import { checkRange, notFound } from './checks.js';
 import { abortable } from './abort.js';
 import { release } from './release.js';
-import { hasFileSystem } from './node.js';
+import { hasFileSystem, isNode } from './node.js';
 import type { BlobRecipe } from './recipe.js';
 import type { ByteSource, ReadOptions, Source } from './source.js';
 
@@ -50,6 +50,12 @@ export class ChunkedSource implements Source {
   }
 
   async *stream(start: number, end: number, options: ReadOptions = {}): AsyncIterable<Uint8Array> {
+    const source = await this.#open(options.signal);
+    if (source instanceof BlobBytes && isNode()) {
+      checkRange(this.label, start, end, source.byteLength);
+      yield* source.stream(start, end, options.signal);
+      return;
+    }
     for (let at = start; at < end; at += kChunkBytes) {
       const chunk = await this.read(at, Math.min(at + kChunkBytes, end), options);
       yield chunk;
@@ -99,12 +105,38 @@ class BlobBytes implements ByteSource {
     try {
       return await this.blob.slice(start, end).arrayBuffer();
     } catch (cause) {
-      // A File is a reference: browsers refuse to read it once the file on disk was touched.
-      throw new EmbeddingError(
-        'changed',
-        `${this.name} cannot be read any more: it was changed, moved or removed since it was chosen; choose it again.`,
-        { cause },
-      );
+      throw this.#changed(cause);
     }
+  }
+
+  /**
+   * The same bytes as they come from the disk. Node's `arrayBuffer` is put together from such chunks, which then wait for
+   * the garbage collector by the ten megabytes; here each is released as soon as it was used.
+   */
+  async *stream(start: number, end: number, signal?: AbortSignal): AsyncIterable<Uint8Array> {
+    const reader = this.blob.slice(start, end).stream().getReader();
+    try {
+      for (let at = start; at < end;) {
+        const { value, done } = await abortable(reader.read(), signal).catch((error: unknown) => {
+          signal?.throwIfAborted();
+          throw this.#changed(error);
+        });
+        if (done) throw this.#changed(new Error(`it ended at byte ${at}`));
+        at += value.length;
+        yield value;
+        release(value);
+      }
+    } finally {
+      await reader.cancel().catch(() => undefined);
+    }
+  }
+
+  // A File is a reference: it cannot be read once the file on disk was touched.
+  #changed(cause: unknown): EmbeddingError {
+    return new EmbeddingError(
+      'changed',
+      `${this.name} cannot be read any more: it was changed, moved or removed since it was chosen; choose it again.`,
+      { cause },
+    );
   }
 }

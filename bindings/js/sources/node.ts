@@ -5,7 +5,7 @@ interface Process {
   env: Record<string, string | undefined>;
   platform: string;
   getBuiltinModule?: (name: string) => unknown;
-  versions?: { node?: string };
+  versions?: { node?: string; bun?: string; deno?: string };
 }
 
 // Named plainly, `process` makes bundlers install a replacement for browsers.
@@ -17,6 +17,12 @@ export function nodeProcess(): Process | undefined {
 export function hasFileSystem(): boolean {
   const agent = (globalThis as { navigator?: { userAgent?: string } }).navigator?.userAgent;
   return nodeProcess()?.versions?.node !== undefined && agent !== 'Cloudflare-Workers';
+}
+
+/** True in Node itself, whose ways with memory are its own. */
+export function isNode(): boolean {
+  const { bun, deno } = nodeProcess()?.versions ?? {};
+  return hasFileSystem() && bun === undefined && deno === undefined;
 }
 
 /**

@@ -169,9 +169,13 @@ function addressOf(url: string | URL | undefined): string {
   return String(url ?? 'The worker’s file').slice(0, 200);
 }
 
+/** What a worker reads passes through its heap as short-lived chunks: a small young generation keeps few of them. */
+const kLimits = { maxYoungGenerationSizeMb: 3 };
+
 async function nodePort(url: string | URL | undefined, listener: Listener): Promise<Port> {
   const threads = await nodeModule<typeof import('node:worker_threads')>('node:worker_threads');
-  const worker = await started(url, () => new threads.Worker(new URL(url ?? './worker.js', import.meta.url)));
+  const file = new URL(url ?? './worker.js', import.meta.url);
+  const worker = await started(url, () => new threads.Worker(file, { resourceLimits: kLimits }));
   worker.on('message', (answer: Answer) => listener.message(answer));
   worker.on('messageerror', (error) => listener.failed(error.message));
   worker.on('error', (error) => listener.failed(error instanceof Error ? error.message : String(error)));
