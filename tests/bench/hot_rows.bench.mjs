@@ -7,6 +7,7 @@
  *   node tests/bench/hot_rows.bench.mjs [--formats Q6_K,IQ2_S | all] [--isa simd128] [--shape 50257x768]
  *                                       [--rounds 15] [--clock wall|cpu] [--json]
  */
+import { describeEngine } from './lib/engine.mjs';
 import { blockFormats } from './lib/core.mjs';
 import { measure } from './lib/measure.mjs';
 import { benchOptions, describeRun } from './lib/options.mjs';
@@ -68,7 +69,7 @@ async function benchFormat(format, [rows, cols], isa, ids, options) {
     const places = few.map((id) => id % cache.slots);
     things[`hit ${cache.bytes >> 20} MB`] = () => cache.rows.lookup(places, { out: outs[i].data });
   });
-  const times = measure(things, options);
+  const times = await measure(things, options);
   const nanoseconds = (name) => (times[name].median * 1e6) / kIds;
   const result = {
     format: format.name,
@@ -102,7 +103,7 @@ const wanted = known.filter(
 );
 const results = [];
 if (!options.json) {
-  console.log(describeRun(options));
+  console.log(describeRun(options, describeEngine()));
   console.log(
     `${kIds} ids a call. For each size of cache: time of a hit per row, share of hits, gain at most.`,
   );
@@ -120,4 +121,5 @@ for (const shape of options.shapes) {
     }
   }
 }
-if (options.json) console.log(JSON.stringify({ run: describeRun(options), results }, null, 1));
+if (options.json)
+  console.log(JSON.stringify({ run: describeRun(options, describeEngine()), results }, null, 1));

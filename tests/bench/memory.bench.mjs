@@ -16,6 +16,7 @@ import { describeMachine } from './lib/machine.mjs';
 import { serveFolder } from './memory/file_server.mjs';
 
 const kDim = 512;
+const kWarmRows = 128;
 const kinds = ['path', 'Blob', 'URL', 'URL, cache'];
 const residencies = ['memory', 'workers'];
 const megabyte = 1 << 20;
@@ -60,14 +61,16 @@ try {
         `${'pause'.padStart(11)}${'took'.padStart(10)}`,
     );
   }
+  await writeModel(join(folder, 'warm.gguf'), kWarmRows * 2 * kDim);
   for (const size of values.sizes.split(',').map(Number)) {
     const name = `${size}.gguf`;
     await writeModel(join(folder, name), size * megabyte);
     for (const kind of kinds) {
-      const from = kind.startsWith('URL') ? `${server.address}/${name}` : join(folder, name);
+      const place = kind.startsWith('URL') ? server.address : folder;
+      const [from, warm] = [name, 'warm.gguf'].map((file) => `${place}/${file}`);
       for (const residency of residencies) {
         const cache = await mkdtemp(join(folder, 'cache-'));
-        const result = await load({ kind, from, residency }, cache);
+        const result = await load({ kind, from, warm, residency }, cache);
         await rm(cache, { recursive: true, force: true });
         results.push({ size, ...result });
         if (!values.json) print(result);

@@ -10,6 +10,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { EmbeddingModel } from '../../dist/index.js';
+import { describeEngine } from './lib/engine.mjs';
 import { oneNodeModel } from './lib/onnx.mjs';
 import { benchOptions, describeRun } from './lib/options.mjs';
 
@@ -62,7 +63,7 @@ async function onnxRuntime() {
 }
 
 const { rounds } = benchOptions();
-console.log(describeRun({ rounds, clock: 'wall' }));
+console.log(describeRun({ rounds, clock: 'wall' }, describeEngine()));
 let state = 1;
 const next = () => (state = (Math.imul(state, 1103515245) + 12345) >>> 0);
 const table = Float32Array.from({ length: rows * cols }, () => next() / 2 ** 32 - 0.5);

@@ -9,7 +9,7 @@
  *
  *   node tests/bench/precision.bench.mjs [--formats Q8_0,Q4_K | all] [--isa simd128,relaxed] [--json]
  */
-import { blockFormats } from './lib/core.mjs';
+import { chosenFormats } from './lib/core.mjs';
 import { benchOptions } from './lib/options.mjs';
 import { modelLikeTable, randomFloats } from './lib/tables.mjs';
 
@@ -64,9 +64,7 @@ function compare(logits, exact) {
 }
 
 const options = benchOptions();
-const known = await blockFormats();
-const wanted =
-  options.formats === 'all' ? known : known.filter(({ name }) => options.formats.split(',').includes(name));
+const wanted = await chosenFormats(options.formats);
 const hidden = randomFloats(kVectors * kCols, 17);
 const results = [];
 if (!options.json) {

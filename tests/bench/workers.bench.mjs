@@ -8,6 +8,7 @@
 import { availableParallelism } from 'node:os';
 import { EmbeddingModel } from '../../dist/index.js';
 import { blockFormats } from './lib/core.mjs';
+import { describeEngine } from './lib/engine.mjs';
 import { gguf } from './lib/gguf.mjs';
 import { measureCalls } from './lib/measure.mjs';
 import { benchOptions, describeRun } from './lib/options.mjs';
@@ -68,7 +69,9 @@ const options = {
 const known = await blockFormats();
 const results = [];
 if (!options.json) {
-  console.log(`${describeRun(options)}\n${availableParallelism()} processors; milliseconds, medians`);
+  console.log(
+    `${describeRun(options, describeEngine())}\n${availableParallelism()} processors; milliseconds, medians`,
+  );
   console.log(`${' '.repeat(18)}   memory      one      two  speed-up  of minimums`);
 }
 for (const name of options.formats.split(',')) {
@@ -77,4 +80,5 @@ for (const name of options.formats.split(',')) {
   results.push(result);
   if (!options.json) print(result);
 }
-if (options.json) console.log(JSON.stringify({ run: describeRun(options), results }, null, 1));
+if (options.json)
+  console.log(JSON.stringify({ run: describeRun(options, describeEngine()), results }, null, 1));

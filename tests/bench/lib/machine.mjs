@@ -1,9 +1,14 @@
 /** What a benchmark ran on. */
 import { cpus } from 'node:os';
+import { describeEngine } from './engine.mjs';
 
-/** `AMD EPYC, 2 processors, linux x64; Node 24.1.0, V8 13.6` */
-export function describeMachine() {
-  const { versions, arch, platform } = process;
+/** `AMD EPYC, 2 processors` */
+export function describeProcessor() {
   const [{ model }] = cpus();
-  return `${model.trim()}, ${cpus().length} processors, ${platform} ${arch}; Node ${versions.node}, V8 ${versions.v8}`;
+  return `${model.trim()}, ${cpus().length} processors`;
+}
+
+/** `AMD EPYC, 2 processors; Node 24.1.0, V8 13.6, linux x64` */
+export function describeMachine() {
+  return `${describeProcessor()}; ${describeEngine()}`;
 }

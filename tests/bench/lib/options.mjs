@@ -2,22 +2,18 @@
 import { parseArgs } from 'node:util';
 
 const kFormats = 'F32,F16,BF16,Q8_0,Q4_0,Q4_1,Q5_0,Q5_1,Q4_K,Q5_K,Q6_K,IQ4_NL,MXFP4';
-const kMachineHelp =
-  'on a busy machine use --clock cpu: time this process was given, instead of time that passed';
 
 /** `defaults`: what a script takes where its caller says nothing. */
 export function benchOptions(defaults = {}) {
   const { values } = parseArgs({
     options: {
       json: { type: 'boolean', default: false },
-      formats: {
-        type: 'string',
-        default: defaults.formats ?? kFormats,
-      },
+      formats: { type: 'string', default: defaults.formats ?? kFormats },
       isa: { type: 'string', default: defaults.isa ?? 'simd128,relaxed' },
       shape: { type: 'string', default: defaults.shape ?? '50257x768' },
-      rounds: { type: 'string', default: '15' },
+      rounds: { type: 'string', default: defaults.rounds ?? '15' },
       clock: { type: 'string', default: 'wall' },
+      browser: { type: 'string' },
     },
     strict: false,
   });
@@ -27,11 +23,15 @@ export function benchOptions(defaults = {}) {
     isas: values.isa.split(','),
     shapes: values.shape.split(',').map((shape) => shape.split('x').map(Number)),
     rounds: Number(values.rounds),
-    clock: values.clock,
+    // A page cannot ask how much time it was given.
+    clock: values.browser === undefined ? values.clock : 'wall',
+    browser: values.browser,
   };
 }
 
-export function describeRun({ clock, rounds }) {
-  const { versions, arch, platform } = process;
-  return `Node ${versions.node}, V8 ${versions.v8}, ${platform} ${arch}; ${rounds} rounds, ${clock} clock (${kMachineHelp})`;
+/** `engine`: of whoever measures, see engine.mjs. */
+export function describeRun({ clock, rounds }, engine) {
+  const hint =
+    clock === 'wall' ? ' (on a busy machine use --clock cpu: time that the process was given)' : '';
+  return `${engine}; ${rounds} rounds, ${clock} clock${hint}`;
 }

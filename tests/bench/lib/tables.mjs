@@ -23,6 +23,11 @@ export function randomFloats(count, seed) {
   return Float32Array.from({ length: count }, () => (next() + next() + next() + next() - 510) / 148);
 }
 
+export function randomIds(count, rows) {
+  const next = randomBytes(7);
+  return Uint32Array.from({ length: count }, () => ((next() << 16) | (next() << 8) | next()) % rows);
+}
+
 /** Finite, none huge, and spread like weights: around no offset that dwarfs them, and not all tiny. */
 function looksLikeWeights(values) {
   const greatest = values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);

@@ -1,5 +1,5 @@
 /**
- * One load in a process of its own, told on the command line as JSON: { kind, from, bytes, residency }. Prints what it
+ * One load in a process of its own, told on the command line as JSON: { kind, from, warm, residency }. Prints what it
  * took, as JSON; bytes, and milliseconds for `pause`:
  *
  *   heap       WebAssembly memory (of all threads) once the model is there
@@ -7,28 +7,26 @@
  *   resident   the most that the process had in memory, less what it had before
  *   pause      the longest time for which the event loop of this thread stood still
  */
-import { Blob } from 'node:buffer';
 import { openAsBlob } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { clearInterval, setInterval } from 'node:timers';
 import { EmbeddingModel } from '../../../dist/index.js';
-import { gguf } from '../lib/gguf.mjs';
 
 const kSampleMilliseconds = 2;
 
-const { kind, from, residency } = JSON.parse(process.argv[2]);
+const { kind, from, warm, residency } = JSON.parse(process.argv[2]);
 const options = { residency, workers: 2, cache: kind === 'URL, cache' };
-const source = kind === 'Blob' ? await openAsBlob(from) : from;
+const open = (path) => (kind === 'Blob' ? openAsBlob(path) : path);
 
-// Whatever a process needs once (compiled code, the first worker) is no part of what a load takes.
-const tiny = gguf('F16', 128, 512, new Uint8Array(128 * 512 * 2));
-const warm = await EmbeddingModel.load(new Blob([tiny]), options);
-await warm.lookup([0]);
-warm.dispose();
+// Whatever a process needs once (compiled code, the first worker, the first request) is no part of what a load takes.
+const first = await EmbeddingModel.load(await open(warm), options);
+await first.lookup([0]);
+first.dispose();
 globalThis.gc?.();
 await new Promise((resolve) => setTimeout(resolve, 100));
 
 // What `maxRSS` says counts from the process's start; a load of some size goes beyond that.
+const source = await open(from);
 const before = process.memoryUsage();
 let buffers = 0;
 let resident = 0;
