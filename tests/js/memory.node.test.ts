@@ -73,7 +73,7 @@ describe('memory', () => {
         const before = process.memoryUsage().arrayBuffers;
         let most = 0;
         const onProgress = () => (most = Math.max(most, process.memoryUsage().arrayBuffers));
-        const source = (await openAsBlob(path));
+        const source = await openAsBlob(path);
         using model = await EmbeddingModel.load(source, { onProgress, residency, workers: 2 });
         expect(most - before).toBeLessThan(10 * mebibyte);
         expect((await model.lookup([model.vocabSize - 1])).data).toEqual(new Float32Array(dim));
