@@ -4,40 +4,34 @@ import { join } from 'node:path';
 import { describeProcessor } from './lib/machine.mjs';
 
 const kKept = join(import.meta.dirname, '../../build/bench');
-const kRounds = ['--rounds', '9'];
 const kSomeFormats = 'F32,F16,Q8_0,Q4_0,Q4_K,Q6_K';
+const kOtherShapes = '32000x2048,151936x896';
 
-/** Parts of the page: which script measures them, and how they are written. */
+/**
+ * Parts of the page: which script measures them, and how they are written. The machine may be busy, hence `--clock cpu`:
+ * time that the process was given, of which a page in a browser knows nothing.
+ */
 const parts = {
-  table: { script: 'table', args: kRounds, write: (run) => tables('Node', run) },
+  table: { script: 'table', args: '--rounds 9 --clock cpu', write: (run) => tables('Node', run) },
   chromium: {
     script: 'table',
-    args: [...kRounds, '--browser', 'chromium', '--isa', 'relaxed'],
+    args: '--rounds 9 --browser chromium --isa relaxed',
     write: (run) => tables('Chromium', run),
   },
   shapes: {
     script: 'table',
-    args: [
-      '--rounds',
-      '5',
-      '--formats',
-      kSomeFormats,
-      '--isa',
-      'relaxed',
-      '--shape',
-      '32000x2048,151936x896',
-    ],
+    args: `--rounds 5 --clock cpu --isa relaxed --formats ${kSomeFormats} --shape ${kOtherShapes}`,
     write: shapes,
   },
-  peers: { script: 'peers', args: ['--rounds', '5'], write: (run) => peers('Node', run) },
+  peers: { script: 'peers', args: '--rounds 9 --clock cpu', write: (run) => peers('Node', run) },
   'peers-chromium': {
     script: 'peers',
-    args: ['--rounds', '5', '--browser', 'chromium'],
+    args: '--rounds 5 --browser chromium',
     write: (run) => peers('Chromium', run),
   },
-  latency: { script: 'latency', args: [], write: latency },
-  workers: { script: 'workers', args: ['--formats', 'F16,Q8_0,Q4_K', '--rounds', '25'], write: workers },
-  memory: { script: 'memory', args: [], write: memory },
+  latency: { script: 'latency', args: '', write: latency },
+  workers: { script: 'workers', args: '--rounds 25 --formats F16,Q8_0,Q4_K', write: workers },
+  memory: { script: 'memory', args: '', write: memory },
 };
 
 /**
@@ -55,7 +49,7 @@ export async function writePage(path, names, measured) {
     const file = join(kKept, `${name}.json`);
     if (names.length === 0 || names.includes(name)) {
       console.error(`measuring ${name}`);
-      await writeFile(file, JSON.stringify(await measured(script, args)));
+      await writeFile(file, JSON.stringify(await measured(script, args === '' ? [] : args.split(' '))));
     }
     const kept = await readFile(file, 'utf8').catch(() => undefined);
     if (kept !== undefined) sections.push(write(JSON.parse(kept)));
@@ -219,10 +213,12 @@ function peers(where, { run, results }) {
   const heads = ['in its memory', 'kept array', 'new array'].map((name) => `id2vec, ${name}`);
   return `## ${where}: beside ${list || 'others'}
 
-${run.replace(/ \(on a busy.*/, '')}; ${titleOf(results[0])}, ${results[0].isa}, one scale per 32 weights, one thread each. id2vec leaves results in
-its own memory (\`EmbeddingTable.allocate\`), copies them to an array that is kept, or to a new one. ONNX Runtime hands out
-new arrays; TensorFlow.js leaves results in its own memory, knows floats alone, and has its table transposed for logits. The
-ratios are to id2vec in its memory and with a new array.
+${run.replace(/ \(on a busy.*/, '')}; ${titleOf(results[0])}, ${results[0].isa}.
+
+One scale per 32 weights, one thread each. id2vec leaves results in its own memory (\`EmbeddingTable.allocate\`), copies
+them to an array that is kept, or to a new one. ONNX Runtime hands out new arrays; TensorFlow.js leaves results in its own
+memory, knows floats alone, and has its table transposed for logits. The ratios are to id2vec in its memory and with a
+new array.
 
 ${tableOf(
   ['format', 'work', ...heads, ...names.flatMap((name) => [kPeers[name], 'ratio', 'ratio, new array'])],
@@ -240,8 +236,8 @@ function latency({ engine, results }) {
   const calls = Object.keys(results[0].beyond);
   return `## Latency: a lookup of seven ids
 
-${engine}; µs, medians. The kernel's time is that of the core's own function less the border, which is the same call
-with no ids; the others are what a call takes beyond the kernel.
+${engine}; µs, medians. The kernel's time is that of the core's own
+function less the border, which is the same call with no ids; the others are what a call takes beyond the kernel.
 
 ${tableOf(
   ['format', 'kernel', 'border', ...calls.map((name) => `${name}`)],
@@ -255,21 +251,22 @@ ${tableOf(
 }
 
 function workers({ run, results }) {
-  const calls = ['logits x1', 'logits x1, out', 'logits x8', 'top10 x1', 'top10 x8'];
+  const calls = ['logits x1', 'logits x1, out', 'logits x8', 'top10 x1', 'top10 x8', 'plain loop'];
   const row = ({ format, times }, what) => {
     const of = (where) => times[`${what}: ${where}`];
     const [one, two] = [of('one worker'), of('two workers')];
     return [
       format,
       what,
-      ...[of('memory'), one, two].map(ms),
+      ...[of('memory'), one, two].map((time) => (time ? ms(time) : '')),
       bold(one.median / two.median),
       (one.minimum / two.minimum).toFixed(2),
     ];
   };
   return `## Two workers
 
-${run.replace(/ \(on a busy.*/, '')}; ${titleOf(results[0])}, relaxed: tables that fit into the processor's cache.
+${run.replace(/ \(on a busy.*/, '')}; ${titleOf(results[0])}, relaxed. Tables that fit
+into the processor's cache. The plain loop needs no memory: its speed-up is what the machine had to give meanwhile.
 
 ${tableOf(
   ['format', 'call', 'this thread', 'one worker', 'two workers', 'speed-up', 'of minimums'],
@@ -282,8 +279,9 @@ function memory({ machine, results }) {
   const megabytes = (bytes) => (bytes / (1 << 20)).toFixed(1);
   return `## Memory of a load, and pauses
 
-${machine.split('; ')[1]}; MB beside the table. *heap*: WebAssembly memory of all threads; *buffers*: ArrayBuffers outside of it, at most; *resident*:
-what the process grew by at most. *pause*: the longest time for which the loading thread's event loop stood still.
+${machine.split('; ')[1]}; MB beside the table. *heap*: WebAssembly memory of all threads;
+*buffers*: ArrayBuffers outside of it, at most; *resident*: what the process grew by at most. *pause*: the longest time
+for which the loading thread's event loop stood still.
 
 ${tableOf(
   ['file, MB', 'from', 'residency', 'heap', 'buffers', 'resident', 'pause, ms', 'took, s'],

@@ -1,7 +1,8 @@
 /**
  * Scoring by one and by two workers (residency: 'workers'), beside rows in the caller's own memory, on a table that fits
  * into the processor's cache: two cores share one way to memory, so beyond the cache a second one finds less to do.
- * Calls take turns. `speed-up`: time of one worker ÷ time of two.
+ * Calls take turns. `speed-up`: time of one worker ÷ time of two. The `plain loop` needs no memory and hardly a message:
+ * its speed-up is what the machine had to give meanwhile.
  *
  *   node tests/bench/workers.bench.mjs [--formats Q8_0,Q4_K] [--shape 30000x768] [--rounds 15] [--json]
  */
@@ -10,13 +11,14 @@ import { EmbeddingModel } from '../../dist/index.js';
 import { blockFormats } from './lib/core.mjs';
 import { describeEngine } from './lib/engine.mjs';
 import { gguf } from './lib/gguf.mjs';
+import { loopWorkers } from './lib/loop_worker.mjs';
 import { measureCalls } from './lib/measure.mjs';
 import { benchOptions, describeRun } from './lib/options.mjs';
 import { modelLikeBytes, randomFloats } from './lib/tables.mjs';
 
 const kBest = 10;
 const kVectors = 8;
-const kCalls = ['logits x1', 'logits x1, out', 'logits x8', 'top10 x1', 'top10 x8'];
+const kCalls = ['logits x1', 'logits x1, out', 'logits x8', 'top10 x1', 'top10 x8', 'plain loop'];
 
 function callsOf(model, hidden, out) {
   const one = hidden.subarray(0, model.dim);
@@ -38,11 +40,13 @@ async function benchWorkers(format, [rows, cols], isa, options) {
     'one worker': await EmbeddingModel.load(file, { isa, residency: 'workers', workers: 1 }),
     'two workers': await EmbeddingModel.load(file, { isa, residency: 'workers', workers: 2 }),
   };
-  const calls = {};
+  const loop = await loopWorkers();
+  const calls = { 'plain loop: one worker': loop.one, 'plain loop: two workers': loop.two };
   for (const [where, model] of Object.entries(models)) {
     for (const [what, call] of Object.entries(callsOf(model, hidden, out))) calls[`${what}: ${where}`] = call;
   }
   const times = await measureCalls(calls, options);
+  await loop.close();
   for (const model of Object.values(models)) model.dispose();
   const bytes = file.length;
   return { format: format.name, isa, rows, cols, bytes, times };
@@ -53,7 +57,7 @@ function print({ format, isa, rows, cols, bytes, times }) {
   for (const what of kCalls) {
     const of = (where) => times[`${what}: ${where}`].median;
     const least = (where) => times[`${what}: ${where}`].minimum;
-    const column = (where) => `${of(where).toFixed(2).padStart(9)}`;
+    const column = (where) => (times[`${what}: ${where}`]?.median.toFixed(2) ?? '').padStart(9);
     console.log(
       `  ${what.padEnd(16)}${['memory', 'one worker', 'two workers'].map(column).join('')}` +
         `${(of('one worker') / of('two workers')).toFixed(2).padStart(10)}` +
