@@ -106,19 +106,22 @@ inline v128_t f16_to_f32x4(v128_t half_i32x4) {
   return wasm_v128_or(value, wasm_v128_and(special, pinned_i32x4<0x7f800000>()));
 }
 
-// Whether one of eight F16 has exponent 0 (zero, subnormal) or 31 (infinity, NaN).
-inline bool f16x8_has_extremes(v128_t half_i16x8) {
+// Not 0 in the lanes of F16 that have exponent 0 (zero, subnormal) or 31 (infinity, NaN).
+inline v128_t f16x8_extremes(v128_t half_i16x8) {
   const v128_t without_sign = wasm_i16x8_shl(half_i16x8, 1);  // the exponent begins at bit 11
   // exponents 31 and 0 come last
   const v128_t turned = wasm_i16x8_sub(without_sign, pinned_i32x4<0x08000800>());
-  return wasm_v128_any_true(wasm_u16x8_sub_sat(turned, pinned_i32x4<0xefffefff>()));
+  return wasm_u16x8_sub_sat(turned, pinned_i32x4<0xefffefff>());
 }
 
-// For all others the bits move into a float's fields, and the exponent gets the difference of the biases. Lanes are
-// sign-extended.
-inline v128_t normal_f16_to_f32x4(v128_t half_i32x4) {
-  const v128_t moved = wasm_v128_and(wasm_i32x4_shl(half_i32x4, 13), pinned_i32x4<0x8fffe000>());
-  return wasm_i32x4_add(moved, pinned_i32x4<112u << 23>());
+// For all others the bits move into a float's fields, and the exponent gets the difference of the biases. The upper and
+// the lower halves of the floats are made of all eight before they meet.
+inline void normal_f16x8_to_f32x4(v128_t half_i16x8, v128_t& first_f32x4, v128_t& second_f32x4) {
+  const v128_t moved = wasm_v128_and(wasm_i16x8_shr(half_i16x8, 3), pinned_i32x4<0x8fff8fff>());
+  const v128_t upper = wasm_i16x8_add(moved, pinned_i32x4<0x38003800>()),
+               lower = wasm_i16x8_shl(half_i16x8, 13);
+  first_f32x4 = wasm_i16x8_shuffle(lower, upper, 0, 8, 1, 9, 2, 10, 3, 11);
+  second_f32x4 = wasm_i16x8_shuffle(lower, upper, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
 inline v128_t load_f16x4(const void* a, const void* b, const void* c, const void* d) {

@@ -1,6 +1,7 @@
 // Dot products of weights that become floats: fused multiply-add, four rows times one vector or two rows times four.
 // A FloatFormat brings `load8(blocks, w)`, eight weights from there on as two f32x4, and meets vectors straight from the
-// table. All else is decoded to floats first, piece by piece; what follows is compiled once.
+// table. It may have `load32(blocks, w)`, too: cheaper for 32 weights, but false where these are no usual ones. All else is
+// decoded to floats first, piece by piece; what follows is compiled once.
 #pragma once
 
 #include <algorithm>
@@ -181,7 +182,7 @@ void dot_floats(const FormatKernels& format, const TableView& table, const RowSe
 
 // `count` weights to floats.
 template <FloatFormat F>
-void unpack_floats(const typename F::Block* blocks, uint32_t count, float* out) {
+void unpack_by_8(const typename F::Block* blocks, uint32_t count, float* out) {
   uint32_t i = 0;
 #pragma clang loop unroll(disable)
   for (; i + 8 <= count; i += 8) {
@@ -192,6 +193,24 @@ void unpack_floats(const typename F::Block* blocks, uint32_t count, float* out) 
   }
 #pragma clang loop unroll(disable) vectorize(disable)
   for (; i < count; ++i) out[i] = F::value(blocks[i], 0);
+}
+
+template <FloatFormat F>
+void unpack_floats(const typename F::Block* blocks, uint32_t count, float* out) {
+  if constexpr (requires { F::load32; }) {
+#pragma clang loop unroll(disable)
+    for (uint32_t i = 0; i < count; i += 32) {
+      const uint32_t length = std::min(count - i, 32u);
+      v128_t w_f32x4[8];
+      if (length == 32 && F::load32(blocks + i, w_f32x4)) {
+        for (size_t k = 0; k < 8; ++k) wasm_v128_store(out + i + 4 * k, w_f32x4[k]);
+      } else {
+        unpack_by_8<F>(blocks + i, length, out + i);
+      }
+    }
+  } else {
+    unpack_by_8<F>(blocks, count, out);
+  }
 }
 
 template <FloatFormat F>

@@ -26,8 +26,9 @@ struct BlockScales {
   explicit BlockScales(const typename F::Block* const (&blocks)[4]) { F::scales(blocks, scale, offset); }
 };
 
+// The raw quants of some blocks, in order. One copy for all who ask: it is long, where groups are unrolled.
 template <class F>
-void load_raw(const typename F::Block* blocks, size_t n_blocks, uint8_t* to) {
+[[gnu::noinline]] void load_raw(const typename F::Block* blocks, size_t n_blocks, uint8_t* to) {
   for (size_t b = 0; b < n_blocks; ++b) {
     for_each_group<F>(kGroups<F>, [&](size_t group) ID2VEC_INLINE {
       v128_t raw[kVectors<F>];
