@@ -4,8 +4,9 @@
  *   logits   time of reading the table's bytes ÷ time of the logits
  *   lookup   time of copying the output's bytes ÷ time of the lookup
  *
- * Everything of one format takes turns within one run. `high` and `fast` are the two precisions; xN is the number of
- * hidden vectors or ids.
+ * What a lookup is made of is measured alone, too: `rows` reads one word of each cache line of its rows, `write` stores
+ * as many bytes as its output has. Everything of one format takes turns within one run. `high` and `fast` are the two
+ * precisions; xN is the number of hidden vectors or ids.
  *
  *   node tests/bench/table.bench.mjs [--formats Q8_0,Q4_K | all] [--isa simd128,relaxed]
  *                                    [--shape 50257x768,32000x2048] [--rounds 15] [--clock wall|cpu]
@@ -17,9 +18,10 @@ import { run } from './lib/run.mjs';
 const kHead = ['median', 'minimum', 'GB/s', 'ratio'].map((name) => name.padStart(10)).join('');
 
 /** Bytes that something reads or writes at least. */
-const bytesOf = (name, { bytes, outputBytes, cols }) => {
+const bytesOf = (name, { bytes, outputBytes, rows, cols }) => {
+  if (name === 'rows x4096') return (4096 * bytes) / rows;
   if (name === 'lookup x7') return 7 * cols * 4;
-  return name === 'copy' || name.startsWith('lookup') ? outputBytes : bytes;
+  return ['copy', 'write'].includes(name) || name.startsWith('lookup') ? outputBytes : bytes;
 };
 
 function print(result) {

@@ -1,7 +1,8 @@
 /**
  * How fast a WebAssembly module of this engine reads and copies memory: the limit that lookup and logits are measured
  * against. The module is assembled here, so that nothing has to be compiled: `read(address, bytes)` xors all vectors of
- * a range (a multiple of 64 bytes), `copy(to, from, bytes)` is memory.copy.
+ * a range (a multiple of 64 bytes), `copy(to, from, bytes)` is memory.copy, `write(address, bytes)` stores vectors, and
+ * `rows(ids, count, rowBytes)` reads one word of every cache line of some rows of a table at address 0.
  */
 
 const I32 = 0x7f;
@@ -49,36 +50,63 @@ function copyBody() {
   return body([], [get(0), get(1), get(2), [0xfc, 0x0a, 0, 0]].flat());
 }
 
+function writeBody() {
+  const store = [0, 1, 2, 3].map((i) => [get(0), get(2), simd(0x0b), 0, ...leb(16 * i)]);
+  const advance = [get(0), constant(64), 0x6a, set(0), get(1), constant(64), 0x6b, 0x22, 1];
+  return body([[1, V128]], [0x03, 0x40, store, advance, constant(0), 0x4a, 0x0d, 0, 0x0b].flat(Infinity));
+}
+
+/** Locals: ids, count, bytes of a row; where it reads, where the row ends, the sum. */
+function rowsBody() {
+  const load = (address) => [get(address), 0x28, 0, 0];
+  const start = [load(0), get(2), 0x6c, 0x22, 3, get(2), 0x6a, set(4)];
+  const step = [load(3), get(5), 0x73, set(5), get(3), constant(64), 0x6a, 0x22, 3, get(4), 0x49];
+  const row = [0x03, 0x40, step, 0x0d, 0, 0x0b]; // while the address is below the end
+  const advance = [get(0), constant(4), 0x6a, set(0), get(1), constant(1), 0x6b, 0x22, 1];
+  return body([[3, I32]], [0x03, 0x40, start, row, advance, 0x0d, 0, 0x0b, get(5)].flat(Infinity));
+}
+
 function assemble(pages) {
   const name = (text) => vector([...text].map((c) => [c.charCodeAt(0)]));
   const types = vector([
     [0x60, ...vector([[I32], [I32]]), ...vector([[I32]])],
     [0x60, ...vector([[I32], [I32], [I32]]), ...vector([])],
+    [0x60, ...vector([[I32], [I32]]), ...vector([])],
+    [0x60, ...vector([[I32], [I32], [I32]]), ...vector([[I32]])],
   ]);
   const exported = vector([
     [...name('read'), 0, 0],
     [...name('copy'), 0, 1],
+    [...name('write'), 0, 2],
+    [...name('rows'), 0, 3],
     [...name('memory'), 2, 0],
   ]);
   const header = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
   return new Uint8Array([
     ...header,
     ...section(1, types),
-    ...section(3, vector([[0], [1]])),
+    ...section(3, vector([[0], [1], [2], [3]])),
     ...section(5, vector([[0, ...leb(pages)]])),
     ...section(7, exported),
-    ...section(10, vector([readBody(), copyBody()])),
+    ...section(10, vector([readBody(), copyBody(), writeBody(), rowsBody()])),
   ]);
 }
 
 /** Memory of its own, `bytes` long and written once, so that every page is there. */
 export async function ownMemory(bytes) {
   const { instance } = await WebAssembly.instantiate(assemble(Math.ceil(bytes / 65536) + 1));
-  const { read, copy, memory } = instance.exports;
+  const { read, copy, write, rows, memory } = instance.exports;
   new Uint8Array(memory.buffer).fill(0x5a);
+  const behind = Math.ceil(bytes / 65536) * 65536; // a page for ids
   return {
     read: (count) => read(0, Math.floor(count / 64) * 64),
     /** From one half of the memory to the other. */
     copy: (count) => copy(Math.floor(bytes / 128) * 64, 0, count),
+    write: (count) => write(Math.floor(bytes / 128) * 64, count),
+    /** @returns a function that reads rows `ids` (16384 at most) of a table of such rows */
+    rows: (ids, rowBytes) => {
+      new Uint32Array(memory.buffer, behind, ids.length).set(ids);
+      return () => rows(behind, ids.length, rowBytes);
+    },
   };
 }

@@ -35,8 +35,10 @@ async function benchTable(format, [rows, cols], isa, options) {
   const times = await measure(
     {
       read: () => memory.read(table.bytes),
+      'rows x4096': memory.rows(ids, table.bytes / rows),
       copy: () => memory.copy(outputBytes),
       'high x1': run(one, 'high'),
+      write: () => memory.write(outputBytes),
       'fast x1': run(one, 'fast'),
       'top10 x1': () => table.topK(one, kBest, { precision: 'fast' }),
       'high x8': run(hidden, 'high'),
@@ -53,9 +55,11 @@ async function benchTable(format, [rows, cols], isa, options) {
   return { format: format.name, isa, rows, cols, bytes, outputBytes, times, ratios: ratios(times) };
 }
 
+const kNoFractions = ['read', 'copy', 'rows x4096', 'write', 'lookup x7'];
+
 /** Not of a few ids: what they take is not memory's doing. */
 function ratios(times) {
-  const names = Object.keys(times).filter((name) => !['read', 'copy', 'lookup x7'].includes(name));
+  const names = Object.keys(times).filter((name) => !kNoFractions.includes(name));
   const limit = (name) => (name.startsWith('lookup') ? times.copy : times.read);
   return Object.fromEntries(names.map((name) => [name, limit(name).median / times[name].median]));
 }
