@@ -47,6 +47,7 @@ function downloadsOf(chunks) {
     later('+ PyTorch, ONNX, npy', 'full_core.js', ...full),
     later('+ quantize', 'quantize.js', ...full),
     later('+ save', 'save.js', ...full),
+    later('+ integrity', 'verified.js'),
     later('+ residency "remote"', 'remote.js'),
     later('+ residency "workers"', 'workers.js', 'worker.js'),
   ];

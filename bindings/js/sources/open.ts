@@ -1,4 +1,5 @@
 import { EmbeddingError } from '../errors.js';
+import { lazy } from '../lazy.js';
 import { ModelCache } from '../cache/cache.js';
 import { cache as defaultCache } from '../cache/default.js';
 import { BufferSource } from './buffer.js';
@@ -10,7 +11,6 @@ import type { HttpOptions } from './http.js';
 import { hubUrl } from './hub.js';
 import { hasFileSystem, nodeModule } from './node.js';
 import { PathSource, rootPath } from './path.js';
-import { VerifiedSource } from './verified.js';
 import type { DigestOf } from './verified.js';
 import type { ByteSource, Source, SourceLike } from './source.js';
 
@@ -92,8 +92,10 @@ function openHttp(target: string | Request, options: SourceOptions): Source {
   return new CachedSource(http, chosen, { offline, digestOf: digests(http.name, integrity) });
 }
 
-function verify(source: Source, integrity: SourceOptions['integrity']): Source {
-  return integrity === undefined ? source : new VerifiedSource(source, digests(source.name, integrity));
+async function verify(source: Source, integrity: SourceOptions['integrity']): Promise<Source> {
+  if (integrity === undefined) return source;
+  const { VerifiedSource } = await lazy('checking digests', () => import('./verified.js'));
+  return new VerifiedSource(source, digests(source.name, integrity));
 }
 
 /** A single digest is that of the file that was named; several go by the files' names. */
