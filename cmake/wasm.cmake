@@ -44,12 +44,13 @@ list(REMOVE_ITEM SHARED_SOURCES ${KERNEL_SOURCES} ${ALL_READERS})
 # What is not a loop over weights is built for size: a page downloads it, and a header is read once. So is the scalar
 # reference, which serves tests and formats' definitions; the SIMD kernels do the work.
 file(GLOB SMALL_SOURCES CONFIGURE_DEPENDS src/core/*.cpp src/containers/*.cpp src/model/*.cpp src/tools/*.cpp)
-# Turning a stored table round is a loop over weights too, and so are the sweeps of an eigenvalue solver.
+# Turning a stored table round is a loop over weights (see below), and so are the sweeps of an eigenvalue solver.
 list(FILTER SMALL_SOURCES EXCLUDE REGEX "/src/model/convert.cpp|/src/tools/symmetric_eigen.cpp")
 set_source_files_properties(${SMALL_SOURCES} ${BINDING_SOURCES} ${FULL_SOURCES} src/kernels/scalar.cpp
   PROPERTIES COMPILE_OPTIONS -Oz)
-# Loops over one vector at a time: vectors of four, but nothing unrolled.
-file(GLOB STAGE_SOURCES CONFIGURE_DEPENDS src/stage/*.cpp src/search/*.cpp src/training/*.cpp)
+# Loops over one vector at a time, around the kernels: vectors of four, but nothing unrolled.
+file(GLOB STAGE_SOURCES CONFIGURE_DEPENDS src/table/*.cpp src/stage/*.cpp src/search/*.cpp src/training/*.cpp)
+list(APPEND STAGE_SOURCES ${CMAKE_SOURCE_DIR}/src/model/convert.cpp)
 set_source_files_properties(${STAGE_SOURCES} PROPERTIES COMPILE_OPTIONS -Os)
 
 function(add_objects name)

@@ -70,7 +70,7 @@ const Tensor* Directory::find(std::string_view name) const {
   if (by_name_.size() != tensors.size()) {
     by_name_.resize(tensors.size());
     std::iota(by_name_.begin(), by_name_.end(), 0u);
-    std::sort(by_name_.begin(), by_name_.end(), before);
+    heap_sort(by_name_, before);
   }
   const auto found =
       std::lower_bound(by_name_.begin(), by_name_.end(), name,
