@@ -60,6 +60,24 @@ describe.skipIf(!existsSync('/proc/self/fd'))('handles', () => {
     await expect.poll(() => handles(path)).toBe(0);
   });
 
+  it.each(['memory', 'workers', 'remote'] as const)(
+    'are closed whenever it is stopped: %s',
+    async (residency) => {
+      for (let turns = 0; turns < 24; turns += 1) {
+        const controller = new AbortController();
+        const load = EmbeddingModel.load(path, { residency, workers: 1, signal: controller.signal });
+        const ended = load.then(
+          (model) => model.dispose(),
+          (error: unknown) => expect(String(error)).toContain('enough'),
+        );
+        for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+        controller.abort(new Error('enough'));
+        await ended;
+      }
+      await expect.poll(() => handles(path)).toBe(0);
+    },
+  );
+
   it.each(['memory', 'workers', 'remote'] as const)('are closed when a load fails: %s', async (residency) => {
     const load = EmbeddingModel.load(broken, { residency, workers: 2 });
     await expect(load).rejects.toMatchObject({ code: 'truncated' });

@@ -22,6 +22,7 @@ export class PathSource implements Source {
   readonly label: string;
   readonly parallel = 1;
   #opened: Promise<Opened> | undefined;
+  #closed = false;
   #siblings: PathSource[] = [];
 
   constructor(path: string) {
@@ -65,8 +66,10 @@ export class PathSource implements Source {
     return { kind: 'path', path: this.label };
   }
 
+  /** For good: a read that was still on its way when a load was stopped must not open the file once more. */
   async close(): Promise<void> {
     const opened = this.#opened;
+    this.#closed = true;
     this.#opened = undefined;
     await Promise.all(this.#siblings.splice(0).map((sibling) => sibling.close()));
     await opened?.then(
@@ -75,7 +78,8 @@ export class PathSource implements Source {
     );
   }
 
-  #open(): Promise<Opened> {
+  async #open(): Promise<Opened> {
+    if (this.#closed) throw new EmbeddingError('disposed', `${this.label} was closed: load it again.`);
     this.#opened ??= open(this.label);
     return this.#opened;
   }
@@ -104,10 +108,14 @@ async function open(path: string): Promise<Opened> {
   } catch (error) {
     throw openingFailed(path, error);
   }
-  const status = await handle.stat();
-  if (status.isFile()) return { handle, size: status.size };
-  await handle.close();
-  throw new EmbeddingError('unsupported', `${path} is not a file: give the path of a file in it.`);
+  try {
+    const status = await handle.stat();
+    if (status.isFile()) return { handle, size: status.size };
+    throw new EmbeddingError('unsupported', `${path} is not a file: give the path of a file in it.`);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 function openingFailed(path: string, error: unknown): EmbeddingError {
