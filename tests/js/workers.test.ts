@@ -1,7 +1,7 @@
 // Rows spread over workers give what one memory gives, whatever the split; and a worker that dies is an error.
 import { EmbeddingModel } from 'id2vec';
 import type { LoadOptions } from 'id2vec';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { mergeTop } from '../../bindings/js/residency/merge.js';
 import { place } from './faults/client.js';
 import { randomNumbers, randomTable } from './files/formats.js';
@@ -93,6 +93,36 @@ describe('workers', () => {
     expect(a).toEqual(await model.lookup([1]));
     expect(b).toEqual(await model.topK(hidden, 2));
     expect(c).toEqual(await model.lookup([202]));
+  });
+
+  it('are sent a hidden vector, and not the memory of another runtime in which it lies', async () => {
+    using model = await inWorkers(tied, 2);
+    const memory = new Float32Array(1 << 20);
+    const view = memory.subarray(1000, 1000 + dim);
+    view.set(hidden.subarray(0, dim));
+    const expected = {
+      scores: await model.logits(hidden.slice(0, dim)),
+      best: await model.topK(hidden.slice(0, dim), 3),
+      near: await model.nearest(hidden.slice(0, dim), 3),
+    };
+    const name = 'node:worker_threads';
+    const threads = (isNode ? await import(/* @vite-ignore */ name) : globalThis) as typeof globalThis;
+    const post = vi.spyOn(threads.Worker.prototype, 'postMessage');
+    const found = {
+      scores: await model.logits(view),
+      best: await model.topK({ data: view, dims: [1, dim] }, 3),
+      near: await model.nearest(view, 3),
+    };
+    const sent = post.mock.calls.flatMap(([message]): unknown[] =>
+      Object.values((message as { request: object }).request),
+    );
+    post.mockRestore();
+    const floats = sent.filter((value) => value instanceof Float32Array);
+    expect(floats.length).toBeGreaterThanOrEqual(6);
+    for (const { buffer } of floats) expect(buffer.byteLength).toBeLessThan(4096);
+    expect(found.scores.data).toEqual(expected.scores.data);
+    expect(found.best.indices).toEqual(expected.best.indices);
+    expect(found.near).toEqual(expected.near);
   });
 
   it('are as many as is sensible, if nobody says', async () => {

@@ -35,6 +35,11 @@ function keepSpare(shard: Shard, buffer: ArrayBufferLike): void {
   if (buffer.byteLength <= kMostSpareBytes) shard.spare = buffer as ArrayBuffer;
 }
 
+/** What is posted of a view is all of its buffer, which may be another runtime's whole memory: only the view's own part. */
+function cutOut(view: Float32Array): Float32Array {
+  return view.byteLength < view.buffer.byteLength ? view.slice() : view;
+}
+
 /** A chunk's part that belongs to one shard; `at` counts from the shard's own plane. */
 interface Part {
   shard: Shard;
@@ -157,13 +162,14 @@ export class ShardedTable {
     const { data: vectors, count, dims } = checkHidden(hidden, this.spec.cols);
     checkPrecision(options.precision);
     const { precision } = options;
+    const alone = cutOut(vectors);
     const only = options.ids === undefined ? undefined : checkIds(options.ids, this.rows).ids;
     const width = only?.length ?? this.rows;
     if (options.out) checkOut(options.out, count * width);
     const scored = this.#byShard(only).map(async ({ shard, ids, positions }) => {
       const rows = only ? ids.length : shard.rows;
       const out = takeSpare(shard, count * rows);
-      const request = { table: shard.table, hidden: vectors, precision, out };
+      const request = { table: shard.table, hidden: alone, precision, out };
       const scores = await shard.thread.call('logits', only ? { ...request, ids } : request, [out.buffer]);
       return { shard, positions, rows, scores };
     });
@@ -191,12 +197,13 @@ export class ShardedTable {
     const only =
       options.ids === undefined ? undefined : checkIds(options.ids, this.rows).ids.filter((id) => id < limit);
     checkK(k, only?.length ?? limit);
+    const alone = cutOut(vectors);
     const tops = this.#byShard(only).map(async ({ shard, ids }): Promise<ShardTop> => {
       const competing = only ? ids.length : Math.min(shard.rows, limit - shard.first);
       if (competing <= 0) return { values: new Float32Array(), indices: new Int32Array(), k: 0 };
       const own = Math.min(k, competing);
       const { precision } = options;
-      const request = { table: shard.table, hidden: vectors, k: own, precision };
+      const request = { table: shard.table, hidden: alone, k: own, precision };
       const filter = only ? { ids } : { limit: competing };
       const { values, indices } = await shard.thread.call('topK', { ...request, ...filter });
       return { values, indices: indices.map((id) => (id < 0 ? id : id + shard.first)), k: own };
@@ -204,7 +211,8 @@ export class ShardedTable {
     return mergeTop(await Promise.all(tops), count, k, dims);
   }
 
-  async nearest({ exclude, limit, k, ...query }: Query): Promise<Neighbours> {
+  async nearest({ exclude, limit, k, vector, ...contest }: Query): Promise<Neighbours> {
+    const query = { ...contest, vector: cutOut(vector) };
     // Lists are merged by the greatest value.
     const sign = smallestFirst(query.metric) ? -1 : 1;
     const lists = this.#shards.map(async ({ thread, table, first, rows }): Promise<ShardTop> => {
