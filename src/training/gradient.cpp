@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
+#include "core/sort.h"
 #include "core/text.h"
 #include "training/vector.h"
 
@@ -12,17 +12,6 @@ namespace {
 
 Status out_of_memory(const char* what) {
   return fail(Code::kOutOfMemory, "no memory left for ", what, "; the call changed nothing");
-}
-
-// By one byte after the other, the lowest first: linear, and less code than std::sort. `room` is as large.
-void sort_numbers(uint32_t* numbers, uint32_t* room, size_t count) {
-  for (int shift = 0; shift < 32; shift += 8) {
-    size_t start[257] = {};
-    for (size_t i = 0; i < count; ++i) ++start[(numbers[i] >> shift & 0xff) + 1];
-    for (size_t byte = 0; byte < 256; ++byte) start[byte + 1] += start[byte];
-    for (size_t i = 0; i < count; ++i) room[start[numbers[i] >> shift & 0xff]++] = numbers[i];
-    std::swap(numbers, room);
-  }
 }
 
 Status require_length(const char* what, size_t got, size_t wanted) {
@@ -135,10 +124,8 @@ Status RowGradient::sorted_ids(Array<uint32_t>& ids) const {
     for (size_t id = 0; id < ids.size(); ++id) ids[id] = static_cast<uint32_t>(id);
     return {};
   }
-  Array<uint32_t> room;
-  if (!room.resize(ids.size())) return out_of_memory("the list of touched rows");
   std::copy(map_.ids().begin(), map_.ids().end(), ids.begin());
-  sort_numbers(ids.data(), room.data(), ids.size());
+  heap_sort(ids);
   return {};
 }
 
