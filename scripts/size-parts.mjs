@@ -3,6 +3,7 @@
 //
 //   node scripts/size-parts.mjs
 import { readFile } from 'node:fs/promises';
+import { SourceMap } from 'node:module';
 import { brotliCompressSync } from 'node:zlib';
 
 const kSections = {
@@ -15,7 +16,6 @@ const kSections = {
   10: 'code',
   11: 'data',
 };
-const kBase64 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
 const brotli = (bytes) => brotliCompressSync(bytes).length;
 
@@ -41,37 +41,15 @@ function sectionsOf(wasm) {
   return rows;
 }
 
-function* numbersOf(segment) {
-  let value = 0;
-  let shift = 0;
-  for (const letter of segment) {
-    const digit = kBase64.indexOf(letter);
-    value |= (digit & 31) << shift;
-    shift += 5;
-    if (digit & 32) continue;
-    yield value & 1 ? -(value >> 1) : value >> 1;
-    value = shift = 0;
-  }
-}
-
 /** The pieces of a bundle by the source that they come from. */
-function piecesOf(code, { mappings, sources }) {
+function piecesOf(code, map) {
   const pieces = new Map();
-  const lines = code.split('\n');
-  let source = 0;
-  mappings.split(';').forEach((line, row) => {
-    let column = 0;
-    const starts = line
-      .split(',')
-      .filter(Boolean)
-      .map((segment) => {
-        const [columns, from = 0] = numbersOf(segment);
-        return [(column += columns), (source += from)];
-      });
-    starts.forEach(([start, from], i) => {
-      const piece = lines[row].slice(start, starts[i + 1]?.[0]);
-      pieces.set(sources[from], (pieces.get(sources[from]) ?? '') + piece);
-    });
+  const origin = new SourceMap(map);
+  code.split('\n').forEach((line, row) => {
+    for (let column = 0; column < line.length; column += 1) {
+      const { originalSource = 'none' } = origin.findEntry(row, column);
+      pieces.set(originalSource, (pieces.get(originalSource) ?? '') + line[column]);
+    }
   });
   return pieces;
 }

@@ -89,7 +89,7 @@ function tables(where, { run, results }) {
   const [first] = results;
   return `## ${where}: ${titleOf(first)}
 
-${run.replace(/ \(on a busy.*/, '')}.
+${run}.
 
 ### Logits of one hidden vector
 
@@ -193,7 +193,7 @@ function shapes({ run, results }) {
   ];
   return `## Node: other shapes
 
-${run.replace(/ \(on a busy.*/, '')}; relaxed. K-quants need d to be a multiple of 256.
+${run}; relaxed. K-quants need d to be a multiple of 256.
 
 ${tableOf(['V × d', 'format', 'read, GB/s', ...heads, 'ratio'], results.map(row), 2)}`;
 }
@@ -213,7 +213,7 @@ function peers(where, { run, results }) {
   const heads = ['in its memory', 'kept array', 'new array'].map((name) => `id2vec, ${name}`);
   return `## ${where}: beside ${list || 'others'}
 
-${run.replace(/ \(on a busy.*/, '')}; ${titleOf(results[0])}, ${results[0].isa}.
+${run}; ${titleOf(results[0])}, ${results[0].isa}.
 
 One scale per 32 weights, one thread each. id2vec leaves results in its own memory (\`EmbeddingTable.allocate\`), copies
 them to an array that is kept, or to a new one. ONNX Runtime hands out new arrays; TensorFlow.js leaves results in its own
@@ -240,7 +240,7 @@ ${engine}; µs, medians. The kernel's time is that of the core's own
 function less the border, which is the same call with no ids; the others are what a call takes beyond the kernel.
 
 ${tableOf(
-  ['format', 'kernel', 'border', ...calls.map((name) => `${name}`)],
+  ['format', 'kernel', 'border', ...calls],
   results.map(({ format, kernel, border, beyond }) => [
     format,
     kernel.toFixed(2),
@@ -251,7 +251,6 @@ ${tableOf(
 }
 
 function workers({ run, results }) {
-  const calls = ['logits x1', 'logits x1, out', 'logits x8', 'top10 x1', 'top10 x8', 'plain loop'];
   const row = ({ format, times }, what) => {
     const of = (where) => times[`${what}: ${where}`];
     const [one, two] = [of('one worker'), of('two workers')];
@@ -265,12 +264,12 @@ function workers({ run, results }) {
   };
   return `## Two workers
 
-${run.replace(/ \(on a busy.*/, '')}; ${titleOf(results[0])}, relaxed. Tables that fit
+${run}; ${titleOf(results[0])}, relaxed. Tables that fit
 into the processor's cache. The plain loop needs no memory: its speed-up is what the machine had to give meanwhile.
 
 ${tableOf(
   ['format', 'call', 'this thread', 'one worker', 'two workers', 'speed-up', 'of minimums'],
-  results.flatMap((result) => calls.map((what) => row(result, what))),
+  results.flatMap((result) => result.calls.map((what) => row(result, what))),
   2,
 )}`;
 }

@@ -18,7 +18,6 @@ import { modelLikeBytes, randomFloats } from './lib/tables.mjs';
 
 const kBest = 10;
 const kVectors = 8;
-const kCalls = ['logits x1', 'logits x1, out', 'logits x8', 'top10 x1', 'top10 x8', 'plain loop'];
 
 function callsOf(model, hidden, out) {
   const one = hidden.subarray(0, model.dim);
@@ -45,16 +44,17 @@ async function benchWorkers(format, [rows, cols], isa, options) {
   for (const [where, model] of Object.entries(models)) {
     for (const [what, call] of Object.entries(callsOf(model, hidden, out))) calls[`${what}: ${where}`] = call;
   }
+  const whats = [...Object.keys(callsOf(models.memory, hidden, out)), 'plain loop'];
   const times = await measureCalls(calls, options);
   await loop.close();
   for (const model of Object.values(models)) model.dispose();
   const bytes = file.length;
-  return { format: format.name, isa, rows, cols, bytes, times };
+  return { format: format.name, isa, rows, cols, bytes, calls: whats, times };
 }
 
-function print({ format, isa, rows, cols, bytes, times }) {
+function print({ format, isa, rows, cols, bytes, calls, times }) {
   console.log(`${format} ${rows}x${cols} (${(bytes / 2 ** 20).toFixed(1)} MB), ${isa}`);
-  for (const what of kCalls) {
+  for (const what of calls) {
     const of = (where) => times[`${what}: ${where}`].median;
     const least = (where) => times[`${what}: ${where}`].minimum;
     const column = (where) => (times[`${what}: ${where}`]?.median.toFixed(2) ?? '').padStart(9);
