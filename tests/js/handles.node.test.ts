@@ -4,6 +4,7 @@ import { open, readdir, readlink } from 'node:fs/promises';
 import { EmbeddingModel } from 'id2vec';
 import type { LoadOptions } from 'id2vec';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { PathSource } from '../../bindings/js/sources/path.js';
 import { gguf } from './files/gguf.js';
 
 const path = `${inject('temporary')}/handles.gguf`;
@@ -77,6 +78,15 @@ describe.skipIf(!existsSync('/proc/self/fd'))('handles', () => {
       await expect.poll(() => handles(path)).toBe(0);
     },
   );
+
+  it('are not opened again by a read that comes after the end', async () => {
+    const source = new PathSource(path);
+    await source.read(0, 4);
+    expect(await handles(path)).toBe(1);
+    await source.close();
+    await expect(source.read(4, 8)).rejects.toMatchObject({ code: 'disposed' });
+    expect(await handles(path)).toBe(0);
+  });
 
   it.each(['memory', 'workers', 'remote'] as const)('are closed when a load fails: %s', async (residency) => {
     const load = EmbeddingModel.load(broken, { residency, workers: 2 });
