@@ -4,7 +4,6 @@
 
 #include "containers/config.h"
 #include "containers/limits.h"
-#include "containers/shard_index.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -17,6 +16,10 @@ Result<const ContainerReader*> recognise(FileSet& files, std::string_view file) 
     if (reader.matches(head, size)) return &reader;
   }
   return unrecognised_file(file, head);
+}
+
+bool all_digits(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // The file to start from: see read_directory.
@@ -37,6 +40,17 @@ Result<std::string> starting_file(FileSet& files) {
 }
 
 }  // namespace
+
+std::string index_of_shard(std::string_view file) {
+  constexpr std::string_view kForm = "-00002-of-00005.";
+  const size_t dot = file.rfind('.');
+  if (dot == std::string_view::npos || dot + 1 < kForm.size()) return {};
+  const std::string_view numbers = file.substr(dot + 1 - kForm.size(), kForm.size());
+  const bool matches = numbers[0] == '-' && all_digits(numbers.substr(1, 5)) &&
+                       numbers.substr(6, 4) == "-of-" && all_digits(numbers.substr(10, 5));
+  if (!matches) return {};
+  return concat(file.substr(0, dot + 1 - kForm.size()), file.substr(dot), ".index.json");
+}
 
 Result<Directory> read_file(FileSet& files, std::string_view file) {
   ID2VEC_ASSIGN(const ContainerReader* const reader, recognise(files, file));

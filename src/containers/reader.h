@@ -26,6 +26,10 @@ std::span<const ContainerReader> container_readers();
 // Says of a file that none of them matches what it seems to be; kUnrecognised where another build may know it.
 Status unrecognised_file(std::string_view file, Bytes head);
 
+// Where to look for the index if `file` is one shard: "model.safetensors.index.json" for
+// "model-00002-of-00005.safetensors"; empty if the name has not that form.
+std::string index_of_shard(std::string_view file);
+
 // Recognises a file and reads its header. kUnsupported where no reader matches, with a sentence about what
 // the file seems to be (an HTML page, a Git LFS pointer, a compressed file, …).
 Result<Directory> read_file(FileSet& files, std::string_view file);

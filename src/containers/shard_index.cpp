@@ -92,10 +92,6 @@ Status check_complete(std::string_view index, const WeightMap& map, const Direct
   return {};
 }
 
-bool all_digits(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
 }  // namespace
 
 bool is_shard_index(Bytes head, uint64_t) {
@@ -120,17 +116,6 @@ Result<Directory> read_shard_index(FileSet& files, std::string_view file) {
   ID2VEC_RETURN_IF_ERROR(check_unique_names(file, whole.tensors));
   ID2VEC_RETURN_IF_ERROR(check_complete(file, map, whole));
   return whole;
-}
-
-std::string index_of_shard(std::string_view file) {
-  constexpr std::string_view kForm = "-00002-of-00005.";
-  const size_t dot = file.rfind('.');
-  if (dot == std::string_view::npos || dot + 1 < kForm.size()) return {};
-  const std::string_view numbers = file.substr(dot + 1 - kForm.size(), kForm.size());
-  const bool matches = numbers[0] == '-' && all_digits(numbers.substr(1, 5)) &&
-                       numbers.substr(6, 4) == "-of-" && all_digits(numbers.substr(10, 5));
-  if (!matches) return {};
-  return concat(file.substr(0, dot + 1 - kForm.size()), file.substr(dot), ".index.json");
 }
 
 }  // namespace id2vec

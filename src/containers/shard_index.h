@@ -17,8 +17,4 @@ bool is_shard_index(Bytes head, uint64_t file_size);
 // and the shards disagree, kNotFound where a shard is missing.
 Result<Directory> read_shard_index(FileSet& files, std::string_view file);
 
-// Where to look for the index if `file` is one shard: "model.safetensors.index.json" for
-// "model-00002-of-00005.safetensors"; empty if the name has not that form.
-std::string index_of_shard(std::string_view file);
-
 }  // namespace id2vec
