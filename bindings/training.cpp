@@ -1,5 +1,7 @@
 // Training as JavaScript drives it: a float table, the gradient of a step, and the optimizer that applies it. Arrays are
 // addresses and counts; a loss is read after the call that made it.
+#include "training.h"
+
 #include <emscripten/bind.h>
 #include <emscripten/val.h>
 
@@ -163,7 +165,7 @@ void fill_normal_table(Table& table, double standard_deviation, double seed, dou
 
 }  // namespace
 
-EMSCRIPTEN_BINDINGS(id2vec_training) {
+void register_training() {
   emscripten::value_object<PoolGradientCall>("PoolGradientCall")
       .field("ids", &PoolGradientCall::ids)
       .field("count", &PoolGradientCall::count)

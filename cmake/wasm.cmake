@@ -4,7 +4,8 @@
 # reads every container, and it has the encoders, the writers and the factorization.
 #
 #   build/wasm/id2vec.mjs, id2vec.d.mts                  glue and its types
-#   build/wasm/id2vec.simd128.wasm, .relaxed.wasm        GGUF and safetensors, every weight format, every model stage
+#   build/wasm/id2vec.simd128.wasm, .relaxed.wasm        GGUF, every weight format, every model stage
+#   build/wasm/id2vec.extra.simd128.wasm, .relaxed.wasm  the second part of these: safetensors, training
 #   build/wasm/id2vec.full.mjs, id2vec.full.d.mts        the same of the full modules
 #   build/wasm/id2vec.full.simd128.wasm, .relaxed.wasm   and the rest: bindings/full, src/containers/readers.cpp
 
@@ -29,6 +30,7 @@ set(LINK_FLAGS -Oz
 find_program(TSC tsc REQUIRED)
 
 file(GLOB BINDING_SOURCES CONFIGURE_DEPENDS bindings/*.cpp)
+file(GLOB COMMON_SOURCES CONFIGURE_DEPENDS bindings/common/*.cpp)
 file(GLOB FULL_SOURCES CONFIGURE_DEPENDS bindings/full/*.cpp)
 set(ALL_READERS ${CMAKE_SOURCE_DIR}/src/containers/readers.cpp)
 set(COMMON_READERS ${CMAKE_SOURCE_DIR}/src/containers/common_readers.cpp)
@@ -46,7 +48,7 @@ list(REMOVE_ITEM SHARED_SOURCES ${KERNEL_SOURCES} ${ALL_READERS})
 file(GLOB SMALL_SOURCES CONFIGURE_DEPENDS src/core/*.cpp src/containers/*.cpp src/model/*.cpp src/tools/*.cpp)
 # Turning a stored table round is a loop over weights (see below), and so are the sweeps of an eigenvalue solver.
 list(FILTER SMALL_SOURCES EXCLUDE REGEX "/src/model/convert.cpp|/src/tools/symmetric_eigen.cpp")
-set_source_files_properties(${SMALL_SOURCES} ${BINDING_SOURCES} ${FULL_SOURCES} src/kernels/scalar.cpp
+set_source_files_properties(${SMALL_SOURCES} ${BINDING_SOURCES} ${COMMON_SOURCES} ${FULL_SOURCES} src/kernels/scalar.cpp
   PROPERTIES COMPILE_OPTIONS -Oz)
 # Loops over one vector at a time, around the kernels: vectors of four, but nothing unrolled.
 file(GLOB STAGE_SOURCES CONFIGURE_DEPENDS src/table/*.cpp src/stage/*.cpp src/search/*.cpp src/training/*.cpp)
@@ -59,7 +61,7 @@ function(add_objects name)
   target_include_directories(${name} PRIVATE bindings)
 endfunction()
 add_objects(shared ${SHARED_SOURCES})
-add_objects(common ${COMMON_READERS})
+add_objects(common ${COMMON_READERS} ${COMMON_SOURCES})
 add_objects(full ${ALL_READERS} ${FULL_SOURCES})
 target_include_directories(shared SYSTEM PRIVATE ${EIGEN_FOLDER})
 
@@ -83,19 +85,44 @@ function(add_module isa name readers)
 endfunction()
 
 set(MODULES ${CMAKE_BINARY_DIR}/modules)
+
+# The common modules are cut in two after they are linked: a quantized GGUF model never calls what these sources alone
+# define. Both parts work on one memory and one table of functions (bindings/js/core.ts puts them together), so the second
+# one can come at any time. Cutting goes by names, so the linker keeps them, and no function may stand in for another
+# that is equal to it by chance; both parts are optimised again afterwards.
+set(EXTRA_SOURCES "/src/training/|/bindings/training.cpp|/src/containers/(safetensors|shard_index|json|config).cpp|/src/model/convert.cpp")
+set(KEEP_NAMES --profiling-funcs -Wl,--no-demangle
+  -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
+
+function(cut_module isa)
+  set(folder ${MODULES}/${isa})
+  set(objects $<TARGET_OBJECTS:shared> $<TARGET_OBJECTS:kernels_${isa}> $<TARGET_OBJECTS:common>)
+  add_custom_command(OUTPUT id2vec.${isa}.wasm id2vec.extra.${isa}.wasm
+    COMMAND node ${CMAKE_SOURCE_DIR}/scripts/cut-module.mjs ${folder}/id2vec.simd128.wasm
+      id2vec.${isa}.wasm id2vec.extra.${isa}.wasm ${EXTRA_SOURCES} ${objects}
+    DEPENDS common_${isa} ${CMAKE_SOURCE_DIR}/scripts/cut-module.mjs
+    COMMENT "Cutting id2vec.${isa}.wasm in two" COMMAND_EXPAND_LISTS VERBATIM)
+endfunction()
 function(add_kind name readers)
-  add_module(simd128 ${name} ${readers} --emit-tsd ${name}.d.mts)
-  add_module(relaxed ${name} ${readers} -mrelaxed-simd)
+  add_module(simd128 ${name} ${readers} --emit-tsd ${name}.d.mts ${ARGN})
+  add_module(relaxed ${name} ${readers} -mrelaxed-simd ${ARGN})
   add_custom_target(files_${readers} ALL
     COMMAND ${CMAKE_COMMAND} -E compare_files
       ${MODULES}/simd128/${name}.simd128.mjs ${MODULES}/relaxed/${name}.simd128.mjs
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/${name}.simd128.mjs ${name}.mjs
     COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/${name}.d.mts ${name}.d.mts
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/simd128/${name}.simd128.wasm ${name}.simd128.wasm
-    COMMAND ${CMAKE_COMMAND} -E copy_if_different ${MODULES}/relaxed/${name}.simd128.wasm ${name}.relaxed.wasm
     DEPENDS ${readers}_simd128 ${readers}_relaxed
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR}
     COMMENT "One glue for both modules of ${name}" VERBATIM)
 endfunction()
-add_kind(id2vec common)
+add_kind(id2vec common ${KEEP_NAMES})
+cut_module(simd128)
+cut_module(relaxed)
 add_kind(id2vec.full full)
+foreach(isa simd128 relaxed)
+  add_custom_command(OUTPUT id2vec.full.${isa}.wasm
+    COMMAND ${CMAKE_COMMAND} -E copy ${MODULES}/${isa}/id2vec.full.simd128.wasm id2vec.full.${isa}.wasm
+    DEPENDS full_${isa} VERBATIM)
+  list(APPEND WASM_FILES id2vec.${isa}.wasm id2vec.full.${isa}.wasm)
+endforeach()
+add_custom_target(wasm_files ALL DEPENDS ${WASM_FILES})

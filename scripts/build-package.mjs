@@ -14,7 +14,10 @@ import { checkSizes, closure, printSizes } from './lib/sizes.mjs';
 const entries = { index: 'bindings/js/index.ts', cli: 'bindings/js/cli/main.ts' };
 const workers = { worker: 'bindings/js/worker.ts' };
 const kinds = ['id2vec', 'id2vec.full'];
-const wasmFiles = kinds.flatMap((kind) => [`${kind}.simd128.wasm`, `${kind}.relaxed.wasm`]);
+const wasmFiles = [...kinds, 'id2vec.extra'].flatMap((kind) => [
+  `${kind}.simd128.wasm`,
+  `${kind}.relaxed.wasm`,
+]);
 
 // Names of classes are what a person sees of an object on a console.
 const names = { keepNames: { class: true, function: false } };

@@ -5,39 +5,91 @@
  */
 import createModule from '../../build/wasm/id2vec.mjs';
 import type { MainModule } from '../../build/wasm/id2vec.mjs';
+import type { MainModule as FullModule } from '../../build/wasm/id2vec.full.mjs';
 import { EmbeddingError } from './errors.js';
 import { Memory } from './memory.js';
-import { compileModule } from './wasm.js';
+import { compileExtra, compileModule } from './wasm.js';
 import type { CompiledModule, Kind, WasmOptions } from './wasm.js';
 
 /** What fits the memory that is at hand anyway. */
 const kStagedBytes = 64 * 1024;
 
-export class Core<Functions extends MainModule = MainModule> {
-  readonly functions: Functions;
+/** What a module has once it is whole. */
+type TrainingFunctions = Pick<FullModule, 'Trainer' | 'fillNormal'>;
+
+/** A module's functions as its glue gives them, and as the module exports them, nameless. */
+interface Instance<F> {
+  functions: F;
+  exports: WebAssembly.Exports;
+}
+
+/** What all modules have; `startExtra`, where there is a second part. */
+type Functions = Omit<MainModule, 'startExtra'> & Partial<Pick<MainModule, 'startExtra'>>;
+
+export class Core<F extends Functions = Functions> {
+  readonly functions: F;
   readonly memory: Memory;
   /** What the core's functions that choose kernels take. */
   readonly isa: string;
   readonly kind: Kind;
   readonly #module: WebAssembly.Module;
+  readonly #exports: WebAssembly.Exports;
+  #whole: Promise<void> | undefined;
+  #isWhole: boolean;
+  #whyNoTraining: unknown;
 
   constructor(
-    functions: Functions,
+    { functions, exports }: Instance<F>,
     { module, isa, kind }: CompiledModule,
     /** What it was made with, for another one of its kind. */
     readonly options: WasmOptions,
   ) {
     this.functions = functions;
     this.kind = kind;
+    this.#isWhole = kind === 'full';
     this.#module = module;
+    this.#exports = exports;
     this.memory = new Memory(functions);
     this.isa = supportedIsa(functions, isa);
   }
 
-  /** One that reads GGUF and safetensors. */
+  /** One that reads GGUF, and safetensors once it is whole. */
   static async create(options: WasmOptions): Promise<Core> {
     const compiled = await compileModule(options);
     return new Core(await instantiate(createModule, compiled.module), compiled, options);
+  }
+
+  /** Brings in the second part of a common module: safetensors and training. It works on the memory of the first. */
+  whole(): Promise<void> {
+    this.#whole ??= this.#join().catch((error: unknown) => {
+      this.#whole = undefined; // the next call tries again
+      throw error;
+    });
+    return this.#whole;
+  }
+
+  async #join(): Promise<void> {
+    if (this.#isWhole) return;
+    const isRelaxed = (this.functions.isas() as string[]).includes('relaxed');
+    const extra = await compileExtra(this.options, this.#module, isRelaxed ? 'relaxed' : 'simd128');
+    await WebAssembly.instantiate(extra, { a: this.#exports });
+    this.functions.startExtra?.();
+    this.#isWhole = true;
+  }
+
+  /** Makes it whole, if that is possible: who never trains is not to hear that it is not. */
+  async prepareTraining(): Promise<void> {
+    await this.whole().catch((cause: unknown) => (this.#whyNoTraining = cause));
+  }
+
+  /** @throws {EmbeddingError} `wasm` where the second part could not be loaded when the table was */
+  get training(): TrainingFunctions {
+    if (this.#isWhole) return this.functions as unknown as TrainingFunctions;
+    const cause = this.#whyNoTraining;
+    const reason = cause instanceof Error ? ` (${cause.message})` : '';
+    throw new EmbeddingError('wasm', `What trains could not be loaded${reason}: load the model again.`, {
+      cause,
+    });
   }
 
   /** What a thread that has rows of its own needs: tables, but no headers. */
@@ -94,7 +146,7 @@ export class Core<Functions extends MainModule = MainModule> {
 }
 
 // A module that a caller brought may carry relaxed kernels although they compute wrong results here.
-function supportedIsa(functions: MainModule, isa: CompiledModule['isa']): string {
+function supportedIsa(functions: Functions, isa: CompiledModule['isa']): string {
   const carried = functions.isas() as string[];
   if (isa === 'auto') {
     const right = carried.filter((name) => name !== 'relaxed' || functions.relaxedDotIsRight());
@@ -108,24 +160,27 @@ function supportedIsa(functions: MainModule, isa: CompiledModule['isa']): string
   );
 }
 
-type Glue<Functions> = (options: object) => Promise<Functions>;
+type Glue<F> = (options: object) => Promise<F>;
 
 /**
  * @internal An instance of a module, behind its glue: which waits for the instance forever if it is not told of a
  * failure, hence the promise around it.
  */
-export function instantiate<Functions>(
-  glue: Glue<Functions>,
-  module: WebAssembly.Module,
-): Promise<Functions> {
+export function instantiate<F>(glue: Glue<F>, module: WebAssembly.Module): Promise<Instance<F>> {
   return new Promise((resolve, reject) => {
+    let exports: WebAssembly.Exports;
     const instantiateWasm = (
       imports: WebAssembly.Imports,
       receive: (instance: WebAssembly.Instance) => void,
     ): object => {
-      WebAssembly.instantiate(module, imports).then(receive).catch(reject);
+      WebAssembly.instantiate(module, imports)
+        .then((instance) => {
+          ({ exports } = instance);
+          receive(instance);
+        })
+        .catch(reject);
       return {};
     };
-    glue({ instantiateWasm }).then(resolve, reject);
+    glue({ instantiateWasm }).then((functions) => resolve({ functions, exports }), reject);
   });
 }

@@ -132,6 +132,10 @@ export class EmbeddingModel {
 
   static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
     const plan = opened.plan();
+    const isHere = (options.residency ?? 'memory') === 'memory';
+    if (isHere && plan.roles.some(({ role, dtype }) => role === 'embedding' && dtype === 'F32')) {
+      await opened.core.prepareTraining(); // `trainer` is synchronous
+    }
     const residency = await loadResidency(opened, plan, options);
     const { headProblem } = plan;
     const tied = residency.tied && headProblem === '';
@@ -309,7 +313,7 @@ export class EmbeddingModel {
     const source = rowSource({ vocabSize, dim, rows: (_, count) => new Float32Array(count * dim) });
     const model = await EmbeddingModel.load(source, load);
     const { core, handle } = model.table!;
-    core.functions.fillNormal(handle, standardDeviation, seed, load.profile?.paddingId ?? -1);
+    core.training.fillNormal(handle, standardDeviation, seed, load.profile?.paddingId ?? -1);
     return model;
   }
 

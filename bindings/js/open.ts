@@ -264,17 +264,36 @@ function sourceOf(opener: Opener, files: ModelFiles, name: string): Source {
 
 type Step = (opener: Opener) => number;
 
-// A file that the common core does not recognise is one for the full core, which also says what it seems to be.
+// A file that the common core does not recognise is one for its second part, or else for the full core, which also says
+// what it seems to be.
 async function open(source: Source, options: OpenOptions, step: Step): Promise<Opened> {
   options.signal?.throwIfAborted();
   const files = new ModelFiles(source);
-  try {
-    return await openWith(await Core.create(options), files, options, step);
-  } catch (error) {
-    if (!(error instanceof EmbeddingError && error.code === 'unrecognised')) throw error;
+  const core = await Core.create(options);
+  // Its name decides nothing, but the second part can come while the first bytes do.
+  if (files.root.name.endsWith('.safetensors')) core.whole().catch(() => {});
+  let opened = await openIfKnown(core, files, options, step);
+  if (opened === undefined) {
+    await core.whole();
+    opened = await openIfKnown(core, files, options, step);
   }
+  if (opened !== undefined) return opened;
   const { createFullCore } = await lazy('this kind of file', () => import('./full_core.js'));
   return openWith(await createFullCore(options), files, options, step);
+}
+
+async function openIfKnown(
+  core: Core,
+  files: ModelFiles,
+  options: OpenOptions,
+  step: Step,
+): Promise<Opened | undefined> {
+  try {
+    return await openWith(core, files, options, step);
+  } catch (error) {
+    if (error instanceof EmbeddingError && error.code === 'unrecognised') return undefined;
+    throw error;
+  }
 }
 
 async function openWith<C extends Core>(

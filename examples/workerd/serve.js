@@ -1,11 +1,12 @@
 // Bundles worker.js the way wrangler does (everything but the .wasm) and serves it with Miniflare.
 import { copyFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { Miniflare } from 'miniflare';
 
 const dist = fileURLToPath(new URL('dist', import.meta.url));
-const wasm = 'id2vec/id2vec.simd128.wasm';
+const modules = ['id2vec.simd128.wasm', 'id2vec.extra.simd128.wasm'];
 await build({
   entryPoints: ['workerd/worker.js'],
   bundle: true,
@@ -17,19 +18,21 @@ await build({
     {
       name: 'wasm',
       setup({ onResolve }) {
-        onResolve({ filter: /\.wasm$/ }, () => ({ path: './id2vec.wasm', external: true }));
+        onResolve({ filter: /\.wasm$/ }, ({ path }) => ({ path: `./${basename(path)}`, external: true }));
       },
     },
   ],
 });
-await copyFile(fileURLToPath(import.meta.resolve(wasm)), `${dist}/id2vec.wasm`);
+for (const name of modules) {
+  await copyFile(fileURLToPath(import.meta.resolve(`id2vec/${name}`)), `${dist}/${name}`);
+}
 
 const server = new Miniflare({
   rootPath: dist,
   compatibilityDate: '2026-04-01',
   modules: [
     { type: 'ESModule', path: 'worker.js' },
-    { type: 'CompiledWasm', path: 'id2vec.wasm' },
+    ...modules.map((path) => ({ type: 'CompiledWasm', path })),
   ],
   port: Number(process.env.PORT ?? 8787),
 });

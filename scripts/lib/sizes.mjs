@@ -42,8 +42,9 @@ function downloadsOf(chunks) {
   });
   const full = ['id2vec.full.relaxed.wasm'];
   return [
-    { name: 'any model (relaxed SIMD)', files: [...start, 'id2vec.relaxed.wasm'] },
-    { name: 'any model (SIMD)', files: [...start, 'id2vec.simd128.wasm'] },
+    { name: 'a quantized GGUF (relaxed SIMD)', files: [...start, 'id2vec.relaxed.wasm'] },
+    { name: 'a quantized GGUF (SIMD)', files: [...start, 'id2vec.simd128.wasm'] },
+    { name: '+ safetensors, F32', files: ['id2vec.extra.relaxed.wasm'] },
     later('+ PyTorch, ONNX, npy', 'full_core.js', ...full),
     later('+ quantize', 'quantize.js', ...full),
     later('+ save', 'save.js', ...full),
@@ -55,12 +56,12 @@ function downloadsOf(chunks) {
 
 function printRow(name, { raw, brotli }, note = '') {
   console.log(
-    `${name.padEnd(28)} ${String(raw).padStart(9)} ${String(brotli).padStart(9)}  ${note}`.trimEnd(),
+    `${name.padEnd(32)} ${String(raw).padStart(9)} ${String(brotli).padStart(9)}  ${note}`.trimEnd(),
   );
 }
 
 function printHead(name) {
-  console.log(`${name.padEnd(28)} ${'bytes'.padStart(9)} ${'brotli'.padStart(9)}`);
+  console.log(`${name.padEnd(32)} ${'bytes'.padStart(9)} ${'brotli'.padStart(9)}`);
 }
 
 /**

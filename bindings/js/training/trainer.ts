@@ -2,7 +2,7 @@
  * Trains the table of a model in place: gradients of a step are accumulated, then an optimizer moves the rows they touch.
  * Synchronous: a step costs what the touched rows cost, and a worker is the place for long runs.
  */
-import type { Trainer as TrainerHandle } from '../../../build/wasm/id2vec.mjs';
+import type { Trainer as TrainerHandle } from '../../../build/wasm/id2vec.full.mjs';
 import { checkHidden, checkIds } from '../arguments.js';
 import { withCall } from '../call.js';
 import type { Core } from '../core.js';
@@ -51,7 +51,7 @@ export class Trainer {
     }
     this.#trainee = trainee;
     this.#byFrequency = scaleGradByFreq;
-    this.#handle = new core.functions.Trainer(embedding.handle, paddingId ?? -1);
+    this.#handle = new core.training.Trainer(embedding.handle, paddingId ?? -1);
     try {
       core.check(this.#handle.use(optimizer, { ...kDefaults, ...definedOf(rest) }));
     } catch (error) {

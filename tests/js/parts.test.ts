@@ -1,0 +1,119 @@
+// The common module comes in two parts: who has a quantized GGUF model never asks for the second, and who needs it and
+// cannot have it is told.
+import { EmbeddingModel, openDirectory } from 'id2vec';
+import type { LoadOptions, WasmInput } from 'id2vec';
+import { describe, expect, it } from 'vitest';
+import { projectFile } from './corpus.js';
+import { randomTable } from './files/formats.js';
+import { gguf } from './files/gguf.js';
+import { isas } from './files/isas.js';
+import { safetensors } from './files/safetensors.js';
+
+const [rows, dim] = [40, 32];
+const bytesOf = (numbers: ArrayLike<number>) => new Uint8Array(Float32Array.from(numbers).buffer);
+const floats = bytesOf(Array.from({ length: rows * dim }, (_, i) => Math.sin(i)));
+const norm = bytesOf(new Float32Array(dim).fill(2));
+
+const quantized = gguf(
+  [
+    { name: 'token_embd.weight', dtype: 'Q8_0', shape: [rows, dim], data: randomTable('Q8_0', rows, dim, 1) },
+    { name: 'output.weight', dtype: 'Q4_0', shape: [rows, dim], data: randomTable('Q4_0', rows, dim, 2) },
+    { name: 'output_norm.weight', dtype: 'F32', shape: [dim], data: norm },
+  ],
+  {
+    'general.architecture': 'gemma2',
+    'gemma2.final_logit_softcapping': 30,
+    'tokenizer.ggml.model': 'llama',
+    'tokenizer.ggml.tokens': Array.from({ length: rows }, (_, id) => `token ${id}`),
+  },
+);
+const stored = safetensors([{ name: 'embedding.weight', dtype: 'F32', shape: [rows, dim], data: floats }]);
+const unquantized = gguf([{ name: 'token_embd.weight', dtype: 'F32', shape: [rows, dim], data: floats }]);
+
+/** Nothing that was asked for. */
+const missing = (): WasmInput => new Response('', { status: 404 });
+
+describe.each(isas)('%s: without the second part', (isa) => {
+  const options = (): LoadOptions => ({ isa, extraWasm: missing() });
+
+  it.each(['memory', 'workers', 'remote'] as const)(
+    'a quantized GGUF does all it does: %s',
+    async (residency) => {
+      const whole: LoadOptions = residency === 'remote' ? { remote: { whole: 'load' } } : {};
+      using model = await EmbeddingModel.load(quantized, { ...options(), ...whole, residency });
+      using reference = await EmbeddingModel.load(quantized, { isa });
+      for (const each of [model, reference]) await each.weighByFrequency(1e-3);
+      const uses: ((model: EmbeddingModel) => Promise<unknown>)[] = [
+        (model) => model.lookup([3, 39, 0]),
+        (model) => model.embed([[1, 2]]),
+        (model) => model.pool([5, 6, 7], { normalize: true }),
+        (model) => model.nearest(3, 5, { metric: 'euclidean', exclude: [4] }),
+        (model) => model.analogy({ positive: [1, 2], negative: [3] }, 4),
+        (model) => model.similarity([1, 2, 3]),
+        (model) => model.plane([1, 2, 3, 4]),
+        async (model) => model.logits(await model.lookup([7]), { precision: 'fast' }),
+        async (model) => model.topK(await model.lookup([7, 8]), 6, { ids: [1, 2, 3, 4, 5, 6, 7] }),
+        async (model) =>
+          model.topK(await model.lookup([9]), 3, residency === 'memory' ? { scores: 'softmax' } : {}),
+        async (model) => [model.tokens?.at(5), model.tokens?.idOf('token 6')],
+        async (model) => model.info.memoryBill,
+      ];
+      for (const use of uses) expect(await use(model)).toEqual(await use(reference));
+    },
+  );
+
+  it('directories of GGUF files are read', async () => {
+    const { container, tensors } = await openDirectory(quantized, options());
+    expect(container).toBe('GGUF');
+    expect(tensors).toHaveLength(3);
+  });
+
+  it('a broken GGUF is still a sentence about the file', async () => {
+    const failure = EmbeddingModel.load(quantized.slice(0, 500), options());
+    await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'truncated' });
+  });
+
+  it('F32 rows of a GGUF are read, and trainer says what it misses', async () => {
+    using model = await EmbeddingModel.load(unquantized, options());
+    expect((await model.lookup([1])).data[0]).toBe(Math.fround(Math.sin(dim)));
+    expect(() => model.trainer()).toThrow(
+      /What trains could not be loaded.*status 404.*load the model again/,
+    );
+  });
+
+  it('safetensors cannot be read, and the next load can', async () => {
+    const failure = EmbeddingModel.load(stored, options());
+    await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'wasm' });
+    await expect(failure).rejects.toThrow(/answered with status 404/);
+    using model = await EmbeddingModel.load(stored, { isa });
+    expect((await model.lookup([1])).data[0]).toBe(Math.fround(Math.sin(dim)));
+  });
+});
+
+const [first, extra] = ['dist/id2vec.simd128.wasm', 'dist/id2vec.extra.simd128.wasm'];
+
+describe('the option extraWasm', () => {
+  it('is the second part of the option wasm', async () => {
+    const [wasm, extraWasm] = await Promise.all([first, extra].map(projectFile));
+    using model = await EmbeddingModel.load(stored, { wasm, extraWasm });
+    expect(model.info.container).toBe('safetensors');
+    expect(model.info.isa).toBe('simd128');
+    model.trainer().dispose();
+  });
+
+  it('is found for the kind of module that was given', async () => {
+    using model = await EmbeddingModel.load(stored, { wasm: await projectFile(first) });
+    expect((await model.lookup([2])).data[0]).toBe(Math.fround(Math.sin(2 * dim)));
+  });
+
+  it.each([
+    ['another build', () => projectFile('dist/id2vec.extra.relaxed.wasm'), /of two builds: take "wasm" and/],
+    ['a first part', () => projectFile('dist/id2vec.full.simd128.wasm'), /of two builds/],
+    ['no module', () => new Uint8Array(100), /What the option "extraWasm" holds is no WebAssembly module/],
+  ])('says what is wrong with %s', async (_, extraWasm, message) => {
+    const wasm = await projectFile(first);
+    const failure = EmbeddingModel.load(stored, { wasm, extraWasm: await extraWasm() });
+    await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'wasm' });
+    await expect(failure).rejects.toThrow(message);
+  });
+});
