@@ -90,7 +90,7 @@ set(MODULES ${CMAKE_BINARY_DIR}/modules)
 # define. Both parts work on one memory and one table of functions (bindings/js/core.ts puts them together), so the second
 # one can come at any time. Cutting goes by names, so the linker keeps them, and no function may stand in for another
 # that is equal to it by chance; both parts are optimised again afterwards.
-set(EXTRA_SOURCES "/src/training/|/bindings/training.cpp|/src/containers/(safetensors|shard_index|json|config).cpp|/src/model/convert.cpp")
+set(EXTRA_SOURCES "/src/training/|/bindings/training.cpp|/src/containers/(safetensors|shard_index|json|config).cpp|/src/model/(convert|stored|mlx_source|hinted_source).cpp")
 set(KEEP_NAMES --profiling-funcs -Wl,--no-demangle
   -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
 

@@ -25,6 +25,7 @@ export class Loader {
 
   /** The table of roles[index]. */
   async load(index: number): Promise<EmbeddingTable> {
+    await this.#prepare(index);
     const handle = this.#allocate(index);
     try {
       await this.#reader.read(index, (plane, at, chunk) => this.#put(handle, index, plane, at, chunk));
@@ -48,6 +49,7 @@ export class Loader {
    */
   async loadUnlessEqual(index: number, embedding: EmbeddingTable): Promise<EmbeddingTable> {
     if (this.roles[index]!.inlineBytes > 0) return this.load(index); // those are in no chunk
+    await this.#prepare(index);
     let own: TableHandle | undefined;
     try {
       await this.#reader.readInOrder(index, (plane, at, chunk) => {
@@ -60,6 +62,11 @@ export class Loader {
       throw error;
     }
     return own ? this.#table(own, index) : embedding;
+  }
+
+  // What puts bytes into another order is in the core's second part.
+  async #prepare(index: number): Promise<void> {
+    if (this.roles[index]!.conversion !== 'none') await this.opened.core.whole();
   }
 
   #allocate(index: number): TableHandle {

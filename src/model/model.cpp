@@ -13,36 +13,14 @@ uint64_t TableSource::bytes() const {
   return sum;
 }
 
-void put_stored(const TableSource& source, uint32_t plane, uint64_t at, Bytes chunk, Table& table) {
-  if (source.conversion == Conversion::kMxfp4) {
-    return plane == 0 ? put_mxfp4_codes(at, chunk, table.plane(0).data())
-                      : put_mxfp4_exponents(at, chunk, table.plane(0).data());
-  }
-  uint8_t* to = table.plane(plane).data();
-  if (source.conversion == Conversion::kStrided && plane == 0) {
-    scatter(source.layout, at, chunk, to);
-  } else if (source.conversion == Conversion::kZeroPoints && plane == 2) {
-    spread(source.zero_points, at, chunk, to);
-  } else {
-    std::memcpy(to + at, chunk.data(), chunk.size());
-  }
-}
-
-bool holds_stored(const TableSource& source, uint32_t plane, uint64_t at, Bytes chunk, Table& table) {
-  if (source.conversion == Conversion::kMxfp4) {
-    return plane == 0 ? holds_mxfp4_codes(at, chunk, table.plane(0).data())
-                      : holds_mxfp4_exponents(at, chunk, table.plane(0).data());
-  }
-  const uint8_t* held = table.plane(plane).data();
-  if (source.conversion == Conversion::kStrided && plane == 0)
-    return already_there(source.layout, at, chunk, held);
-  if (source.conversion == Conversion::kZeroPoints && plane == 2)
-    return already_spread(source.zero_points, at, chunk, held);
-  return std::memcmp(held + at, chunk.data(), chunk.size()) == 0;
-}
-
 void write_inline(const TableSource& source, Table& table) {
-  for (const InlineRun& run : source.inline_runs) put_stored(source, run.plane, 0, run.bytes, table);
+  for (const auto& [plane, bytes] : source.inline_runs) {
+    if (source.conversion == Conversion::kNone) {
+      std::memcpy(table.plane(plane).data(), bytes.data(), bytes.size());
+    } else {
+      put_stored(source, plane, 0, bytes, table);
+    }
+  }
 }
 
 const Role* ModelPlan::find(std::string_view role) const {

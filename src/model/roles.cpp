@@ -5,6 +5,8 @@
 
 #include "core/text.h"
 #include "model/alias.h"
+#include "model/hinted_source.h"
+#include "model/planes.h"
 #include "model/table_source.h"
 
 namespace id2vec {
@@ -176,7 +178,7 @@ class Resolver {
   std::optional<TableSource> by_hint(std::string_view role, std::string& problem) const {
     for (const RoleHint& hint : directory_.hints) {
       if (hint.role != role) continue;
-      Result<TableSource> source = table_source(directory_, hint);
+      Result<TableSource> source = hinted_source(directory_, hint);
       if (source.ok()) return std::move(source.value());
       problem = source.status().message();
     }
@@ -186,10 +188,10 @@ class Resolver {
   // By the caller's choice; what a graph says about that tensor counts.
   Result<TableSource> named(const std::string& name, std::string_view role) const {
     for (const RoleHint& hint : directory_.hints) {
-      if (hint.tensor == name && hint.role == role) return table_source(directory_, hint);
+      if (hint.tensor == name && hint.role == role) return hinted_source(directory_, hint);
     }
     for (const RoleHint& hint : directory_.hints) {
-      if (hint.tensor == name && hint.bits > 0) return table_source(directory_, hint);
+      if (hint.tensor == name && hint.bits > 0) return hinted_source(directory_, hint);
     }
     const Tensor* tensor = directory_.find(name);
     if (tensor == nullptr) tensor = by_role(name);

@@ -30,6 +30,20 @@ const quantized = gguf(
 const stored = safetensors([{ name: 'embedding.weight', dtype: 'F32', shape: [rows, dim], data: floats }]);
 const unquantized = gguf([{ name: 'token_embd.weight', dtype: 'F32', shape: [rows, dim], data: floats }]);
 
+// The head is [d, V]: weight i of row id is i · V + id, which F16 holds.
+const halves = new Uint8Array(Uint16Array.from({ length: rows * dim }, (_, i) => halfOf(i)).buffer);
+const turned = gguf([
+  { name: 'token_embd.weight', dtype: 'Q8_0', shape: [rows, dim], data: randomTable('Q8_0', rows, dim, 1) },
+  { name: 'output.weight', dtype: 'F16', shape: [dim, rows], data: halves },
+]);
+
+/** The bits of a whole number from 0 to 2047 as a half. */
+function halfOf(value: number): number {
+  if (value === 0) return 0;
+  const exponent = Math.floor(Math.log2(value));
+  return ((exponent + 15) << 10) | ((value - 2 ** exponent) << (10 - exponent));
+}
+
 /** Nothing that was asked for. */
 const missing = (): WasmInput => new Response('', { status: 404 });
 
@@ -71,6 +85,15 @@ describe.each(isas)('%s: without the second part', (isa) => {
   it('a broken GGUF is still a sentence about the file', async () => {
     const failure = EmbeddingModel.load(quantized.slice(0, 500), options());
     await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'truncated' });
+  });
+
+  it('a table of a GGUF that is stored the wrong way round is an error that says why', async () => {
+    const failure = EmbeddingModel.load(turned, options());
+    await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'wasm' });
+    using model = await EmbeddingModel.load(turned, { isa });
+    expect(model.tied).toBe(false);
+    const { data } = await model.logits(Float32Array.from({ length: dim }, (_, i) => (i === 3 ? 1 : 0)));
+    expect(Array.from(data)).toEqual(Array.from({ length: rows }, (_, id) => 3 * rows + id));
   });
 
   it('F32 rows of a GGUF are read, and trainer says what it misses', async () => {
