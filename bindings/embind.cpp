@@ -1,13 +1,6 @@
 // Headers, tables and memory under names and types that cross the border. bindings/ is the one folder of C++ that knows
-// JavaScript exists: what every module exports stands here and in stages.cpp and training.cpp; what only the full
-// modules export (see cmake/wasm.cmake), in full/.
-//
-//   numbers   sizes and file offsets arrive as doubles (exact up to 2^53), heap addresses as 32-bit integers
-//   arrays    never cross: the caller writes them into memory it got from `allocate` and passes address and count
-//   failures  never throw: a function returns a code (0 is success); `errorCode`, `errorMessage` say more of the last
-//   objects   Opener, Table and Origin are handles; JavaScript calls delete() when it is done with one
-#include <emscripten/bind.h>
-#include <emscripten/val.h>
+// JavaScript exists: what every module exports stands here and in stages.cpp, origin.cpp and training.cpp; what only the
+// full modules export (see cmake/wasm.cmake), in full/. How things cross: border.h.
 #include <wasm_simd128.h>
 
 #include <cstdlib>
@@ -16,66 +9,69 @@
 #include <string>
 #include <utility>
 
+#include "answer.h"
 #include "border.h"
+#include "calls.h"
 #include "containers/directory.h"
+#include "describe.h"
 #include "formats/catalog.h"
 #include "kernels/kernels.h"
 #include "model/memory_bill.h"
 #include "opener.h"
 #include "stages.h"
 #include "table/table.h"
-#include "to_js.h"
 
 namespace id2vec {
-std::unique_ptr<Table> allocate_table(const TableSpec& spec, const std::string& isa) {
+
+Result<std::unique_ptr<Table>> allocate_table(const TableSpec& spec, const std::string& isa) {
   const KernelTable* kernels = kernel_table(isa);
   if (kernels == nullptr) {
-    report(
-        Status(Code::kUnsupported, "this module has no kernels for the instruction set that was asked for"));
-    return nullptr;
+    return Status(Code::kUnsupported,
+                  "this module has no kernels for the instruction set that was asked for");
   }
-  if (spec.dtype == nullptr) {
-    report(Status(Code::kUnsupported, "there is no table format of that name"));
-    return nullptr;
-  }
-  Result<std::unique_ptr<Table>> table = Table::allocate(spec, *kernels);
-  if (report(table.status()) != 0) return nullptr;
-  return std::move(table.value());
+  if (spec.dtype == nullptr) return Status(Code::kUnsupported, "there is no table format of that name");
+  return Table::allocate(spec, *kernels);
 }
 
 namespace {
 
-using emscripten::val;
+std::string_view error_code() { return code_name(last_failure.code()); }
+std::string_view error_message() { return last_failure.message(); }
 
-std::string error_code() { return std::string(code_name(last_failure.code())); }
-std::string error_message() { return last_failure.message(); }
+std::unique_ptr<Opener> make_opener(const std::string& root, const std::string& tensor,
+                                    const std::string& head) {
+  return std::make_unique<Opener>(root, tensor, head);
+}
 
 // Tables -----------------------------------------------------------------------------------------------------
 
-// A table whose bytes are still to be written; null on failure.
-std::unique_ptr<Table> make_table(const val& spec, double rows, const std::string& isa) {
-  return allocate_table(spec_from_js(spec, static_cast<uint64_t>(rows)), isa);
-}
-
-val table_planes(Table& table) {
-  val planes = val::array();
-  for (size_t i = 0; i < table.view().planes.size(); i++) {
-    const MutableBytes bytes = table.plane(i);
-    val plane = val::object();
-    plane.set("address", reinterpret_cast<uintptr_t>(bytes.data()));
-    plane.set("bytes", number(bytes.size()));
-    planes.set(i, plane);
+// A table whose bytes are still to be written; `affine` is null for formats without scales of their own.
+Result<std::unique_ptr<Table>> make_table(const std::string& dtype, uint64_t rows, uint32_t cols,
+                                          const AffineCall* affine, const std::string& isa) {
+  TableSpec spec{dtype_by_name(dtype), rows, cols, {}};
+  if (affine != nullptr) {
+    spec.affine = {.group_size = affine->group_size,
+                   .scale_type = static_cast<ScaleType>(int{affine->scale_type}),
+                   .offsets = static_cast<Offsets>(int{affine->offsets}),
+                   .is_signed = affine->is_signed,
+                   .per_tensor = affine->per_tensor,
+                   .zero_point = affine->zero_point,
+                   .scale_factor = affine->scale_factor};
   }
-  return planes;
+  return allocate_table(spec, isa);
 }
 
-val table_spec(const Table& table) { return spec_to_js(table.spec()); }
+// Where its bytes lie; 0 bytes where its format has no such plane.
+uint8_t* plane_address(Table& table, unsigned plane) { return table.plane(plane).data(); }
+size_t plane_bytes(Table& table, unsigned plane) { return table.plane(plane).size(); }
 
-std::string table_isa(const Table& table) { return std::string(table.kernels().isa); }
+Answer table_spec(const Table& table) { return Answer::of(table.spec()); }
+
+std::string_view table_isa(const Table& table) { return table.kernels().isa; }
 
 // out: float [count, d].
-int table_lookup(const Table& table, uintptr_t ids, size_t count, uintptr_t out) {
-  return report(table.lookup({at<const uint32_t>(ids), count}, {at<float>(out), count * table.spec().cols}));
+Status table_lookup(const Table& table, uintptr_t ids, size_t count, uintptr_t out) {
+  return table.lookup({at<const uint32_t>(ids), count}, {at<float>(out), count * table.spec().cols});
 }
 
 struct Call {
@@ -95,62 +91,37 @@ Call call_of(const Table& table, uintptr_t hidden, size_t count, bool fast, uint
 }
 
 // out: float [count, V], or [count, n_only].
-int table_logits(const Table& table, uintptr_t hidden, size_t count, bool fast, uintptr_t only, size_t n_only,
-                 double limit, uintptr_t out) {
+Status table_logits(const Table& table, uintptr_t hidden, size_t count, bool fast, uintptr_t only,
+                    size_t n_only, double limit, uintptr_t out) {
   const Call call = call_of(table, hidden, count, fast, only, n_only, limit);
   const size_t width = only != 0 ? n_only : table.spec().rows;
-  return report(table.logits(call.hidden, call.precision, call.candidates, {at<float>(out), count * width}));
+  return table.logits(call.hidden, call.precision, call.candidates, {at<float>(out), count * width});
 }
 
 // values: float [count, k]; indices: int32 [count, k].
-int table_top_k(const Table& table, uintptr_t hidden, size_t count, size_t k, bool fast, uintptr_t only,
-                size_t n_only, double limit, uintptr_t values, uintptr_t indices) {
+Status table_top_k(const Table& table, uintptr_t hidden, size_t count, size_t k, bool fast, uintptr_t only,
+                   size_t n_only, double limit, uintptr_t values, uintptr_t indices) {
   const Call call = call_of(table, hidden, count, fast, only, n_only, limit);
   const TopK out{at<float>(values), at<int32_t>(indices)};
-  return report(table.top_k(call.hidden, k, call.precision, call.candidates, out));
+  return table.top_k(call.hidden, k, call.precision, call.candidates, out);
 }
 
 // What tables take -------------------------------------------------------------------------------------------
 
-// null on failure.
-val memory_bill_to_js(double rows, double cols, double table_bytes, double head_bytes, double file_bytes) {
-  const Result<MemoryBill> bill = memory_bill(
-      {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols), static_cast<uint64_t>(table_bytes),
-       static_cast<uint64_t>(head_bytes), static_cast<uint64_t>(file_bytes)});
-  if (report(bill.status()) != 0) return val::null();
-  val object = val::object();
-  object.set("parameters", number(bill.value().parameters));
-  object.set("bytes", number(bill.value().bytes));
-  object.set("bitsPerWeight", bill.value().bits_per_weight);
-  object.set("shareOfFile", bill.value().share_of_file);
-  object.set("savedByTying", number(bill.value().saved_by_tying));
-  object.set("formats", array_of(bill.value().formats, [](const FormatCost& cost) {
-               val item = val::object();
-               item.set("format", text(cost.format));
-               item.set("bytes", number(cost.bytes));
-               return item;
-             }));
-  object.set("factorized", array_of(bill.value().factorized, [](const FactorCost& cost) {
-               val item = val::object();
-               item.set("rank", number(cost.rank));
-               item.set("parameters", number(cost.parameters));
-               item.set("bytes", number(cost.bytes));
-               return item;
-             }));
-  object.set("breakEvenRank", number(bill.value().break_even_rank));
-  return object;
+Result<Answer> bill(uint64_t rows, uint64_t cols, uint64_t table_bytes, uint64_t head_bytes,
+                    uint64_t file_bytes) {
+  ID2VEC_ASSIGN(const MemoryBill bill, memory_bill({rows, cols, table_bytes, head_bytes, file_bytes}));
+  return Answer::of(bill);
 }
 
 // Memory -----------------------------------------------------------------------------------------------------
 
-// 0 where there is no more.
-uintptr_t allocate(size_t bytes) { return reinterpret_cast<uintptr_t>(std::malloc(bytes)); }
-void release(uintptr_t address) { std::free(at<void>(address)); }
+// Null where there is no more.
+void* allocate(size_t bytes) { return std::malloc(bytes); }
+void release(void* memory) { std::free(memory); }
 
 // Index of the first byte in which two ranges differ; `count` if they are equal.
-size_t first_difference(uintptr_t left, uintptr_t right, size_t count) {
-  const uint8_t* a = at<const uint8_t>(left);
-  const uint8_t* b = at<const uint8_t>(right);
+size_t first_difference(const uint8_t* a, const uint8_t* b, size_t count) {
   constexpr size_t kStep = 4096;  // memcmp finds the step, a loop the byte
   size_t i = 0;
   while (count - i >= kStep && std::memcmp(a + i, b + i, kStep) == 0) i += kStep;
@@ -158,14 +129,11 @@ size_t first_difference(uintptr_t left, uintptr_t right, size_t count) {
   return i;
 }
 
-void copy(uintptr_t to, uintptr_t from, size_t count) {
-  std::memcpy(at<void>(to), at<const void>(from), count);
-}
+void copy(uint8_t* to, const uint8_t* from, size_t count) { std::memcpy(to, from, count); }
 
-val isas() {
-  val names = val::array();
-  unsigned i = 0;
-  for (const KernelTable* kernels : kernel_tables()) names.set(i++, text(kernels->isa));
+Answer isas() {
+  Answer names;
+  names.put_list(kernel_tables(), [&](const KernelTable* kernels) { names.put(kernels->isa); });
   return names;
 }
 
@@ -182,65 +150,59 @@ bool relaxed_dot_is_right() {
 #endif
 }
 
-val formats() {
-  val list = val::array();
-  unsigned i = 0;
-  for (const Dtype& dtype : dtypes()) {
-    if (dtype.format < 0) continue;
-    val object = val::object();
-    object.set("name", text(dtype.name));
-    object.set("blockSize", dtype.block_size);
-    object.set("blockBytes", dtype.block_bytes);
-    list.set(i++, object);
-  }
+// Of every format: its name, and how many weights and bytes a block has.
+Answer formats() {
+  Answer list;
+  list.put_list(dtypes(), [&](const Dtype& dtype) {
+    if (dtype.format < 0) return;
+    list.put_object("name", dtype.name, "blockSize", dtype.block_size, "blockBytes", dtype.block_bytes);
+  });
   return list;
 }
 
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(id2vec) {
-  using emscripten::class_;
-  using emscripten::function;
+  bind<&error_code>("errorCode");
+  bind<&error_message>("errorMessage");
+  bind<&allocate>("allocate");
+  bind<&release>("release");
+  bind<&copy>("copy");
+  bind<&first_difference>("firstDifference");
+  bind<&isas>("isas");
+  bind<&relaxed_dot_is_right>("relaxedDotIsRight");
+  bind<&formats>("formats");
+  bind<&bill>("memoryBill");
 
-  function("errorCode", &error_code);
-  function("errorMessage", &error_message);
-  function("allocate", &allocate);
-  function("release", &release);
-  function("copy", &copy);
-  function("firstDifference", &first_difference);
-  function("isas", &isas);
-  function("relaxedDotIsRight", &relaxed_dot_is_right);
-  function("formats", &formats);
-  function("makeTable", &make_table);
-  function("memoryBill", &memory_bill_to_js);
+  bind<&make_opener>("makeOpener");
+  bind<&destroy<Opener>>("deleteOpener");
+  bind<&Opener::open_model>("openModel");
+  bind<&Opener::read_directory>("readDirectory");
+  bind<&Opener::want>("want");
+  bind<&Opener::deflated>("deflated");
+  bind<&Opener::set_size>("setSize");
+  bind<&Opener::set_missing>("setMissing");
+  bind<&Opener::feed>("feed");
+  bind<&Opener::drop_bytes>("dropBytes");
+  bind<&Opener::directory>("directory");
+  bind<&Opener::plan>("plan");
+  bind<&Opener::allocate>("allocateRole");
+  bind<&Opener::convert>("convert");
+  bind<&Opener::already_there>("alreadyThere");
+  bind<&Opener::override_number>("overrideNumber");
+  bind<&Opener::override_text>("overrideText");
+  bind<&Opener::stages>("makeStages");
+  bind<&Opener::take_origin>("takeOrigin");
 
-  class_<Opener>("Opener")
-      .constructor<std::string, std::string, std::string>()
-      .function("openModel", &Opener::open_model)
-      .function("readDirectory", &Opener::read_directory)
-      .function("want", &Opener::want)
-      .function("deflated", &Opener::deflated)
-      .function("setSize", &Opener::set_size)
-      .function("setMissing", &Opener::set_missing)
-      .function("feed", &Opener::feed)
-      .function("dropBytes", &Opener::drop_bytes)
-      .function("directory", &Opener::directory)
-      .function("plan", &Opener::plan)
-      .function("allocate", &Opener::allocate)
-      .function("convert", &Opener::convert)
-      .function("alreadyThere", &Opener::already_there)
-      .function("overrideNumber", &Opener::override_number)
-      .function("overrideText", &Opener::override_text)
-      .function("stages", &Opener::stages)
-      .function("takeOrigin", &Opener::take_origin);
-
-  class_<Table>("Table")
-      .function("planes", &table_planes)
-      .function("spec", &table_spec)
-      .function("isa", &table_isa)
-      .function("lookup", &table_lookup)
-      .function("logits", &table_logits)
-      .function("topK", &table_top_k);
+  bind<&make_table>("makeTable");
+  bind<&destroy<Table>>("deleteTable");
+  bind<&plane_address>("planeAddress");
+  bind<&plane_bytes>("planeBytes");
+  bind<&table_spec>("tableSpec");
+  bind<&table_isa>("tableIsa");
+  bind<&table_lookup>("lookup");
+  bind<&table_logits>("logits");
+  bind<&table_top_k>("topK");
 }
 
 }  // namespace id2vec

@@ -1,27 +1,26 @@
 // The headers of one model, as JavaScript reads them: the core's readers, driven from outside, and what they found.
 #pragma once
 
-#include <emscripten/val.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "answer.h"
 #include "border.h"
 #include "containers/directory.h"
 #include "containers/file_set.h"
 #include "containers/reader.h"
+#include "describe.h"
 #include "model/model.h"
 #include "origin.h"
 #include "stages.h"
 #include "table/table.h"
-#include "to_js.h"
 
 namespace id2vec {
 
-// A table whose bytes are still to be written; null on failure.
-std::unique_ptr<Table> allocate_table(const TableSpec& spec, const std::string& isa);
+// A table whose bytes are still to be written.
+Result<std::unique_ptr<Table>> allocate_table(const TableSpec& spec, const std::string& isa);
 
 // Drives open_model or read_directory: call one of them until it returns something other than need-bytes, handing
 // over what `want` says in between.
@@ -30,80 +29,68 @@ class Opener {
   Opener(std::string root, std::string tensor, std::string head)
       : files_(std::move(root)), options_{std::move(tensor), std::move(head)} {}
 
-  int open_model() { return take(id2vec::open_model(files_, options_), plan_); }
-  int read_directory() { return take(id2vec::read_directory(files_), plan_.directory); }
+  Status open_model() { return take(id2vec::open_model(files_, options_), plan_); }
+  Status read_directory() { return take(id2vec::read_directory(files_), plan_.directory); }
 
-  emscripten::val want() const {
+  Answer want() const {
     const Want& want = files_.want();
-    emscripten::val object = emscripten::val::object();
-    object.set("file", want.file);
-    object.set("offset", number(want.offset));
-    object.set("length", number(want.length));
-    object.set("suggested", number(want.suggested));
-    object.set("optional", want.optional);
-    return object;
+    return Answer::object("file", want.file, "offset", want.offset, "length", want.length, "suggested",
+                          want.suggested, "optional", want.optional);
   }
 
-  // Where the bytes of a virtual file come from ({archive, offset, bytes, inflated}); null for an ordinary file.
-  emscripten::val deflated(const std::string& file) const {
+  // Where the bytes of a virtual file come from; null for an ordinary file.
+  Answer deflated(const std::string& file) const {
     const DeflatedRange* range = files_.deflated(file);
-    if (range == nullptr) return emscripten::val::null();
-    emscripten::val object = emscripten::val::object();
-    object.set("archive", range->archive);
-    object.set("offset", number(range->offset));
-    object.set("bytes", number(range->bytes));
-    object.set("inflated", number(range->inflated));
-    return object;
+    if (range == nullptr) return Answer::of(std::optional<bool>());
+    return Answer::object("archive", range->archive, "offset", range->offset, "bytes", range->bytes,
+                          "inflated", range->inflated);
   }
 
-  void set_size(const std::string& file, double size) { files_.set_size(file, static_cast<uint64_t>(size)); }
+  void set_size(const std::string& file, uint64_t size) { files_.set_size(file, size); }
   void set_missing(const std::string& file) { files_.set_missing(file); }
 
-  // Address of `length` bytes to be filled before the next call on this object; 0 on failure.
-  uintptr_t feed(const std::string& file, double offset, double length) {
-    Result<MutableBytes> room =
-        files_.feed(file, static_cast<uint64_t>(offset), static_cast<uint64_t>(length));
-    if (report(room.status()) != 0) return 0;
-    return reinterpret_cast<uintptr_t>(room.value().data());
+  // Where `length` bytes are to be put before the next call on this object; null on failure.
+  Result<uint8_t*> feed(const std::string& file, uint64_t offset, uint64_t length) {
+    ID2VEC_ASSIGN(const MutableBytes room, files_.feed(file, offset, length));
+    return room.data();
   }
 
   void drop_bytes() { files_.drop_bytes(); }
 
-  emscripten::val directory() const { return directory_to_js(plan_.directory); }
+  Answer directory() const { return Answer::of(plan_.directory); }
   const Directory& read() const { return plan_.directory; }
 
-  emscripten::val plan() const { return plan_to_js(plan_); }
+  Answer plan() const { return Answer::of(plan_); }
 
-  // The table that roles[index] asks for, its bytes still to be written; null on failure.
-  std::unique_ptr<Table> allocate(unsigned index, const std::string& isa) const {
+  // The table that roles[index] asks for, its bytes still to be written.
+  Result<std::unique_ptr<Table>> allocate(unsigned index, const std::string& isa) const {
     const TableSource& source = plan_.roles[index].source;
-    std::unique_ptr<Table> table = allocate_table(source.spec, isa);
-    if (table != nullptr) write_inline(source, *table);
+    ID2VEC_ASSIGN(std::unique_ptr<Table> table, allocate_table(source.spec, isa));
+    write_inline(source, *table);
     return table;
   }
 
-  // Where roles[index].conversion is not "none": puts `count` bytes at `address`, which come at byte `at` of a plane (or
-  // of what is stored, where the plane is converted), to their places in its table. Chunks may come in any order.
-  void convert(unsigned index, Table& table, unsigned plane, double at_byte, uintptr_t address,
+  // Where roles[index].conversion is not "none": puts `count` bytes at `address`, which come at byte `at_byte` of a plane
+  // (or of what is stored, where the plane is converted), to their places in its table. Chunks may come in any order.
+  void convert(unsigned index, Table& table, unsigned plane, uint64_t at_byte, uintptr_t address,
                size_t count) const {
-    put_stored(plan_.roles[index].source, plane, static_cast<uint64_t>(at_byte),
-               {at<const uint8_t>(address), count}, table);
+    put_stored(plan_.roles[index].source, plane, at_byte, {at<const uint8_t>(address), count}, table);
   }
 
   // The same bytes compared with what `table` holds at those places.
-  bool already_there(unsigned index, Table& table, unsigned plane, double at_byte, uintptr_t address,
+  bool already_there(unsigned index, Table& table, unsigned plane, uint64_t at_byte, uintptr_t address,
                      size_t count) const {
-    return holds_stored(plan_.roles[index].source, plane, static_cast<uint64_t>(at_byte),
-                        {at<const uint8_t>(address), count}, table);
+    return holds_stored(plan_.roles[index].source, plane, at_byte, {at<const uint8_t>(address), count},
+                        table);
   }
 
   // The caller's word on a value of the profile; another architecture changes them all.
-  int override_number(const std::string& key, double value) {
-    return report(override_profile(plan_.profile, key, value));
+  Status override_number(const std::string& key, double value) {
+    return override_profile(plan_.profile, key, value);
   }
-  int override_text(const std::string& key, const std::string& value) {
+  Status override_text(const std::string& key, const std::string& value) {
     if (key == "architecture") set_profile(plan_, value);
-    return report(override_profile(plan_.profile, key, std::string_view(value)));
+    return override_profile(plan_.profile, key, std::string_view(value));
   }
 
   // What the model does around its tables; both have to outlive it.
@@ -116,9 +103,9 @@ class Opener {
 
  private:
   template <class T>
-  static int take(Result<T> result, T& to) {
-    if (result.ok()) to = std::move(result.value());
-    return report(result.status());
+  static Status take(Result<T> result, T& to) {
+    ID2VEC_ASSIGN(to, std::move(result));
+    return {};
   }
 
   FileSet files_;

@@ -1,11 +1,11 @@
 // What a file says beside its tensors, as JavaScript holds it.
 #pragma once
 
-#include <emscripten/val.h>
-
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "answer.h"
 #include "containers/directory.h"
 #include "containers/origin.h"
 
@@ -20,14 +20,13 @@ class Origin {
     directory_.vocabulary = std::exchange(source.vocabulary, {});
   }
 
-  const Vocabulary& vocabulary() const { return directory_.vocabulary; }
-  // {type, length, address, bytes} of an array that metadata holds as it was stored; null where there is none.
-  emscripten::val long_array(const std::string& key) const;
+  // { size, text, offsets, scores, types }: addresses as in Vocabulary, 0 where there is nothing.
+  Answer vocabulary() const;
+  // { type, length, address, bytes } of an array that metadata holds as it was stored; null where there is none.
+  Answer long_array(const std::string& key) const;
 
-  // All of it as bytes for another core, at packed() until drop_packed().
-  void pack() { packed_ = pack_origin(directory_); }
-  uintptr_t packed() const { return reinterpret_cast<uintptr_t>(packed_.data()); }
-  size_t packed_bytes() const { return packed_.size(); }
+  // { address, bytes } of all of it, packed for another core; there until drop_packed().
+  Answer pack();
   void drop_packed() { packed_ = {}; }
 
  private:

@@ -1,7 +1,5 @@
 #include "stages.h"
 
-#include <emscripten/bind.h>
-
 #include <numeric>
 
 #include "border.h"
@@ -15,52 +13,51 @@ OutputOptions options_of(const HeadCall& call) {
   return {.precision = call.fast ? Precision::kFast : Precision::kHigh,
           .allowed = span_at<const uint32_t>(call.allowed, call.allowed_length),
           .forbidden = span_at<const uint32_t>(call.forbidden, call.forbidden_length),
-          .limit = static_cast<uint64_t>(call.limit),
+          .limit = call.limit,
           .temperature = call.temperature,
-          .scores = static_cast<Scores>(call.scores)};
+          .scores = static_cast<Scores>(int{call.scores})};
 }
 
 // out [V]: the length of each row.
-int norms_of(const Table& table, uintptr_t out) {
-  return report(row_norms(table, span_at<float>(out, table.spec().rows)));
+Status norms_of(const Table& table, uintptr_t out) {
+  return row_norms(table, span_at<float>(out, table.spec().rows));
 }
 
 // norms as norms_of() wrote them, or 0 for the dot metric; values and indices [k].
-int nearest_rows(const Table& table, uintptr_t norms, const NearestCall& call, uintptr_t values,
-                 uintptr_t indices) {
-  const NearestOptions options{.metric = static_cast<Metric>(call.metric),
+Status nearest_rows(const Table& table, uintptr_t norms, const NearestCall& call, uintptr_t values,
+                    uintptr_t indices) {
+  const NearestOptions options{.metric = static_cast<Metric>(int{call.metric}),
                                .exclude = span_at<const uint32_t>(call.exclude, call.exclude_length),
-                               .limit = static_cast<uint64_t>(call.limit)};
-  return report(id2vec::nearest(table, span_at<const float>(norms, table.spec().rows),
-                                span_at<const float>(call.query, table.spec().cols), call.k, options,
-                                {at<float>(values), at<int32_t>(indices), nullptr}));
+                               .limit = call.limit};
+  return id2vec::nearest(table, span_at<const float>(norms, table.spec().rows),
+                         span_at<const float>(call.query, table.spec().cols), call.k, options,
+                         {at<float>(values), at<int32_t>(indices), nullptr});
 }
 
 // out [d].
-int target_of_analogy(const Table& table, uintptr_t positive, size_t n_positive, uintptr_t negative,
-                      size_t n_negative, uintptr_t out) {
-  return report(analogy_target(table, span_at<const uint32_t>(positive, n_positive),
-                               span_at<const uint32_t>(negative, n_negative),
-                               span_at<float>(out, table.spec().cols)));
+Status target_of_analogy(const Table& table, uintptr_t positive, size_t n_positive, uintptr_t negative,
+                         size_t n_negative, uintptr_t out) {
+  return analogy_target(table, span_at<const uint32_t>(positive, n_positive),
+                        span_at<const uint32_t>(negative, n_negative),
+                        span_at<float>(out, table.spec().cols));
 }
 
 // vectors [count, width] → out [count, count].
-int similarity(uintptr_t vectors, size_t count, size_t width, int metric, uintptr_t out) {
-  return report(similarity_matrix(span_at<const float>(vectors, count * width), width,
-                                  static_cast<Metric>(metric), span_at<float>(out, count * count)));
+Status similarity(uintptr_t vectors, size_t count, size_t width, int metric, uintptr_t out) {
+  return similarity_matrix(span_at<const float>(vectors, count * width), width, static_cast<Metric>(metric),
+                           span_at<float>(out, count * count));
 }
 
 // vectors [count, width] → out [count, 2], explained [2].
-int plane(uintptr_t vectors, size_t count, size_t width, uintptr_t out, uintptr_t explained) {
-  return report(principal_plane(span_at<const float>(vectors, count * width), width,
-                                span_at<float>(out, count * 2), span_at<float>(explained, 2)));
+Status plane(uintptr_t vectors, size_t count, size_t width, uintptr_t out, uintptr_t explained) {
+  return principal_plane(span_at<const float>(vectors, count * width), width, span_at<float>(out, count * 2),
+                         span_at<float>(explained, 2));
 }
 
 // counts: double [count], or 0 to estimate frequencies from ranks; weights: float [count].
-int smooth_inverse_frequency(uintptr_t counts, size_t count, double a, uintptr_t weights) {
+Status smooth_inverse_frequency(uintptr_t counts, size_t count, double a, uintptr_t weights) {
   const auto to = span_at<float>(weights, count);
-  return report(counts == 0 ? sif_weights_by_rank(a, to)
-                            : sif_weights(span_at<const double>(counts, count), a, to));
+  return counts == 0 ? sif_weights_by_rank(a, to) : sif_weights(span_at<const double>(counts, count), a, to);
 }
 
 }  // namespace
@@ -68,12 +65,12 @@ int smooth_inverse_frequency(uintptr_t counts, size_t count, double a, uintptr_t
 Stages::Stages(const Profile& profile, const Table& embedding, const Table& head)
     : profile_(profile), embedding_(&embedding), head_(&head), rows_(embedding.spec().rows) {}
 
-int Stages::set_table(const std::string& role, const Table* table) {
-  if (role == "positions") return positions_ = table, 0;
-  if (role == "token_types") return token_types_ = table, 0;
-  if (role == "projection") return projection_ = table, 0;
-  if (role == "head_projection") return head_projection_ = table, 0;
-  return report(fail(Code::kInvalidArgument, "No stage takes a table for the role ", quoted(role), "."));
+Status Stages::set_table(const std::string& role, const Table* table) {
+  if (role == "positions") return positions_ = table, Status();
+  if (role == "token_types") return token_types_ = table, Status();
+  if (role == "projection") return projection_ = table, Status();
+  if (role == "head_projection") return head_projection_ = table, Status();
+  return fail(Code::kInvalidArgument, "No stage takes a table for the role ", quoted(role), ".");
 }
 
 std::vector<float>* Stages::vector_of(std::string_view role) {
@@ -88,14 +85,14 @@ std::vector<float>* Stages::vector_of(std::string_view role) {
   return nullptr;
 }
 
-int Stages::set_vector(const std::string& role, const Table& table) {
+Status Stages::set_vector(const std::string& role, const Table& table) {
   std::vector<float>* to = vector_of(role);
   if (to == nullptr)
-    return report(fail(Code::kInvalidArgument, "No stage takes a vector for the role ", quoted(role), "."));
+    return fail(Code::kInvalidArgument, "No stage takes a vector for the role ", quoted(role), ".");
   std::vector<uint32_t> ids(table.spec().rows);
   std::iota(ids.begin(), ids.end(), 0u);
   to->resize(ids.size() * table.spec().cols);
-  return report(table.lookup(ids, *to));
+  return table.lookup(ids, *to);
 }
 
 void Stages::set_weights(uintptr_t weights, size_t count) {
@@ -129,61 +126,59 @@ OutputStage Stages::output() const {
   return stage;
 }
 
-int Stages::through_factors(uintptr_t vectors, size_t count, bool down, uintptr_t out) const {
+Status Stages::through_factors(uintptr_t vectors, size_t count, bool down, uintptr_t out) const {
   const Projection factor{.matrix = projection_, .transposed = down};
-  return report(project(factor, span_at<const float>(vectors, count * factor.input_width()), count,
-                        span_at<float>(out, count * factor.output_width())));
+  return project(factor, span_at<const float>(vectors, count * factor.input_width()), count,
+                 span_at<float>(out, count * factor.output_width()));
 }
 
-int Stages::embed(const EmbedCall& call, uintptr_t out) const {
+Status Stages::embed(const EmbedCall& call, uintptr_t out) const {
   const InputStage stage = input();
   const EmbedOptions options{
       .shape = {call.batch, call.length},
-      .positions = {.past = static_cast<uint64_t>(call.past),
+      .positions = {.past = call.past,
                     .explicit_ids = span_at<const uint32_t>(call.positions, call.positions_length),
                     .attention_mask = span_at<const uint8_t>(call.attention_mask, call.batch * call.length)},
       .token_types = span_at<const uint32_t>(call.token_types, call.batch * call.length),
       .rows = span_at<const float>(call.rows, call.batch * call.length * embedding_->spec().cols)};
   const size_t tokens = options.shape.tokens();
-  return report(id2vec::embed(profile_, stage, span_at<const uint32_t>(call.ids, tokens), options,
-                              span_at<float>(out, tokens * id2vec::embed_width(stage))));
+  return id2vec::embed(profile_, stage, span_at<const uint32_t>(call.ids, tokens), options,
+                       span_at<float>(out, tokens * id2vec::embed_width(stage)));
 }
 
-int Stages::logits(const HeadCall& call, uintptr_t out) const {
+Status Stages::logits(const HeadCall& call, uintptr_t out) const {
   const OutputStage stage = output();
-  const size_t ids = call.allowed != 0 ? call.allowed_length : stage.head->spec().rows;
+  const size_t ids = call.allowed != 0 ? size_t{call.allowed_length} : stage.head->spec().rows;
   const auto hidden = span_at<const float>(call.hidden, call.count * id2vec::hidden_width(stage));
-  return report(
-      head_logits(profile_, stage, hidden, options_of(call), span_at<float>(out, call.count * ids)));
+  return head_logits(profile_, stage, hidden, options_of(call), span_at<float>(out, call.count * ids));
 }
 
-int Stages::top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const {
+Status Stages::top_k(const HeadCall& call, size_t k, uintptr_t values, uintptr_t indices) const {
   const OutputStage stage = output();
   const auto hidden = span_at<const float>(call.hidden, call.count * id2vec::hidden_width(stage));
-  return report(head_top_k(profile_, stage, hidden, k, options_of(call),
-                           {at<float>(values), at<int32_t>(indices), nullptr}));
+  return head_top_k(profile_, stage, hidden, k, options_of(call),
+                    {at<float>(values), at<int32_t>(indices), nullptr});
 }
 
-int Stages::rows_of(uintptr_t ids, size_t count, uintptr_t out) const {
+Status Stages::rows_of(uintptr_t ids, size_t count, uintptr_t out) const {
   const auto from = span_at<const uint32_t>(ids, count);
   uint32_t* to = at<uint32_t>(out);
   for (size_t i = 0; i < count; ++i) {
     to[i] = mapping_.empty() ? from[i] : mapping_[from[i]];
     if (to[i] < rows_) continue;
-    return report(fail(Code::kMalformed, "The file maps id ", from[i], " to row ", to[i],
-                       ", but its table has ", rows_, " rows."));
+    return fail(Code::kMalformed, "The file maps id ", from[i], " to row ", to[i], ", but its table has ",
+                rows_, " rows.");
   }
-  return 0;
+  return {};
 }
 
-int Stages::pool(const Table* gathered, const PoolCall& call, uintptr_t out) const {
-  const PoolOptions options{.mode = static_cast<PoolMode>(call.mode),
+Status Stages::pool(const Table* gathered, const PoolCall& call, uintptr_t out) const {
+  const PoolOptions options{.mode = static_cast<PoolMode>(int{call.mode}),
                             .offsets = span_at<const uint32_t>(call.offsets, call.offsets_length),
-                            .bag_length = call.bag_length,
                             .attention_mask = span_at<const uint8_t>(call.attention_mask, call.ids_length),
                             .sample_weights = span_at<const float>(call.sample_weights, call.ids_length),
-                            .padding_id = static_cast<int64_t>(call.padding_id),
-                            .unknown_id = static_cast<int64_t>(call.unknown_id),
+                            .padding_id = call.padding_id,
+                            .unknown_id = call.unknown_id,
                             .mapping = mapping_,
                             .weights = weights_,
                             .dimensions = call.dimensions,
@@ -193,80 +188,34 @@ int Stages::pool(const Table* gathered, const PoolCall& call, uintptr_t out) con
   const Table& table = gathered != nullptr ? *gathered : *embedding_;
   const auto ids = span_at<const uint32_t>(call.ids, call.ids_length);
   const size_t values = bag_count(ids, options) * pool_width(table, options);
-  return report(id2vec::pool(table, ids, options, span_at<float>(out, values)));
+  return id2vec::pool(table, ids, options, span_at<float>(out, values));
 }
 
 EMSCRIPTEN_BINDINGS(id2vec_stages) {
-  using emscripten::allow_raw_pointers;
-  using emscripten::function;
+  bind<&destroy<Stages>>("deleteStages");
+  bind<&Stages::set_table>("setTable");
+  bind<&Stages::set_vector>("setVector");
+  bind<&Stages::set_mapping>("setMapping");
+  bind<&Stages::set_weights>("setWeights");
+  bind<&Stages::use_head>("useHead");
+  bind<&Stages::embed_width>("embedWidth");
+  bind<&Stages::hidden_width>("hiddenWidth");
+  bind<&Stages::ids>("countIds");
+  bind<&Stages::set_rows>("setRows");
+  bind<&Stages::through_factors>("throughFactors");
+  bind<&Stages::embed>("embed");
+  bind<&Stages::logits>("headLogits");
+  bind<&Stages::top_k>("headTopK");
+  bind<&Stages::rows_of>("rowsOf");
+  bind<&Stages::pool>("pool");
 
-  emscripten::value_object<EmbedCall>("EmbedCall")
-      .field("ids", &EmbedCall::ids)
-      .field("batch", &EmbedCall::batch)
-      .field("length", &EmbedCall::length)
-      .field("past", &EmbedCall::past)
-      .field("positions", &EmbedCall::positions)
-      .field("positionsLength", &EmbedCall::positions_length)
-      .field("attentionMask", &EmbedCall::attention_mask)
-      .field("tokenTypes", &EmbedCall::token_types)
-      .field("rows", &EmbedCall::rows);
-  emscripten::value_object<HeadCall>("HeadCall")
-      .field("hidden", &HeadCall::hidden)
-      .field("count", &HeadCall::count)
-      .field("fast", &HeadCall::fast)
-      .field("allowed", &HeadCall::allowed)
-      .field("allowedLength", &HeadCall::allowed_length)
-      .field("forbidden", &HeadCall::forbidden)
-      .field("forbiddenLength", &HeadCall::forbidden_length)
-      .field("limit", &HeadCall::limit)
-      .field("temperature", &HeadCall::temperature)
-      .field("scores", &HeadCall::scores);
-  emscripten::value_object<PoolCall>("PoolCall")
-      .field("ids", &PoolCall::ids)
-      .field("idsLength", &PoolCall::ids_length)
-      .field("offsets", &PoolCall::offsets)
-      .field("offsetsLength", &PoolCall::offsets_length)
-      .field("bagLength", &PoolCall::bag_length)
-      .field("attentionMask", &PoolCall::attention_mask)
-      .field("sampleWeights", &PoolCall::sample_weights)
-      .field("mode", &PoolCall::mode)
-      .field("paddingId", &PoolCall::padding_id)
-      .field("unknownId", &PoolCall::unknown_id)
-      .field("dimensions", &PoolCall::dimensions)
-      .field("normalize", &PoolCall::normalize)
-      .field("places", &PoolCall::places);
-  emscripten::value_object<NearestCall>("NearestCall")
-      .field("query", &NearestCall::query)
-      .field("k", &NearestCall::k)
-      .field("metric", &NearestCall::metric)
-      .field("exclude", &NearestCall::exclude)
-      .field("excludeLength", &NearestCall::exclude_length)
-      .field("limit", &NearestCall::limit);
+  bind<&norms_of>("rowNorms");
+  bind<&nearest_rows>("nearest");
+  bind<&target_of_analogy>("analogyTarget");
 
-  emscripten::class_<Stages>("Stages")
-      .function("setTable", &Stages::set_table, allow_raw_pointers())
-      .function("setVector", &Stages::set_vector)
-      .function("setMapping", &Stages::set_mapping)
-      .function("setWeights", &Stages::set_weights)
-      .function("useHead", &Stages::use_head, allow_raw_pointers())
-      .function("embedWidth", &Stages::embed_width)
-      .function("hiddenWidth", &Stages::hidden_width)
-      .function("ids", &Stages::ids)
-      .function("throughFactors", &Stages::through_factors)
-      .function("embed", &Stages::embed)
-      .function("logits", &Stages::logits)
-      .function("topK", &Stages::top_k)
-      .function("setRows", &Stages::set_rows)
-      .function("rowsOf", &Stages::rows_of)
-      .function("pool", &Stages::pool, allow_raw_pointers());
-
-  function("rowNorms", &norms_of);
-  function("nearest", &nearest_rows);
-  function("analogyTarget", &target_of_analogy);
-
-  function("similarity", &similarity);
-  function("principalPlane", &plane);
-  function("sifWeights", &smooth_inverse_frequency);
+  bind<&similarity>("similarity");
+  bind<&plane>("principalPlane");
+  bind<&smooth_inverse_frequency>("sifWeights");
 }
 
 }  // namespace id2vec

@@ -17,13 +17,15 @@ set(COMPILE_FLAGS -fno-exceptions -fno-rtti -DEMSCRIPTEN_HAS_UNBOUND_TYPE_NAMES=
 # ABORTING_MALLOC=0: a table that does not fit is a null pointer, hence a Status, and not the end of the module.
 # MEMORY_GROWTH_LINEAR_STEP: grow by what is asked for (and 1 MB at least), where the default adds a fifth.
 # DYNAMIC_EXECUTION=0: no eval, so that a page's content security policy need not allow it.
+# WASM_BIGINT, TEXTDECODER, POLYFILL, MIN_…: a smaller glue, for engines that have SIMD (and so all of these).
 # -Oz is for wasm-opt, which the linker runs: the loops have been optimised for speed by then.
 set(LINK_FLAGS -Oz
-  -fno-exceptions -fno-rtti --bind --no-entry
+  -fno-exceptions -fno-rtti --no-entry
   -sEXPORT_ES6 -sMODULARIZE -sENVIRONMENT=web,worker -sFILESYSTEM=0 -sDYNAMIC_EXECUTION=0 -sASSERTIONS=0
   -sINITIAL_MEMORY=1MB -sMAXIMUM_MEMORY=4GB -sALLOW_MEMORY_GROWTH -sMEMORY_GROWTH_LINEAR_STEP=1MB
   -sMALLOC=emmalloc -sABORTING_MALLOC=0
-  -sINCOMING_MODULE_JS_API=instantiateWasm -sEXPORTED_RUNTIME_METHODS=HEAPU8)
+  -sINCOMING_MODULE_JS_API=instantiateWasm -sEXPORTED_RUNTIME_METHODS=HEAPU8 -sWASM_BIGINT -sTEXTDECODER=2 -sPOLYFILL=0
+  -sMIN_CHROME_VERSION=91 -sMIN_FIREFOX_VERSION=89 -sMIN_SAFARI_VERSION=160400)
 
 # Types of what the bindings export, written by running the linked module; the same for both of a kind. Emscripten calls
 # tsc.
@@ -82,6 +84,8 @@ function(add_module isa name readers)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME ${name}.simd128 SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/modules/${isa})
   target_link_options(${target} PRIVATE ${LINK_FLAGS} ${COMPILE_FLAGS} ${ARGN})
+  # As a library, which comes behind the objects: bindings/types.cpp stands in for a part of it.
+  target_link_libraries(${target} PRIVATE embind)
 endfunction()
 
 set(MODULES ${CMAKE_BINARY_DIR}/modules)

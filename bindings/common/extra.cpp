@@ -1,7 +1,6 @@
 // The end of what cmake/wasm.cmake keeps out of the common module's first part: JavaScript calls startExtra() once the
 // code is there, and never anything that needs it before.
-#include <emscripten/bind.h>
-
+#include "border.h"
 #include "containers/common_readers.h"
 #include "training.h"
 
@@ -15,6 +14,6 @@ void start_extra() {
 
 }  // namespace
 
-EMSCRIPTEN_BINDINGS(id2vec_extra) { emscripten::function("startExtra", &start_extra); }
+EMSCRIPTEN_BINDINGS(id2vec_extra) { bind<&start_extra>("startExtra"); }
 
 }  // namespace id2vec

@@ -1,9 +1,9 @@
 #include "tools/word_vectors.h"
 
-#include <emscripten/bind.h>
-
+#include <memory>
 #include <string>
 
+#include "answer.h"
 #include "border.h"
 #include "tools/word_vectors_file.h"
 
@@ -13,27 +13,22 @@ namespace {
 // WordVectors, and the layout of the file that they become.
 class WordVectorReader {
  public:
-  int feed(uintptr_t address, size_t count) {
-    return report(words_.feed(span_at<const uint8_t>(address, count)));
-  }
-  int finish() { return report(words_.finish()); }
-  double size() const { return static_cast<double>(words_.size()); }
-  double skipped() const { return static_cast<double>(words_.skipped()); }
-  unsigned dim() const { return words_.dim(); }
-
-  uintptr_t rows() const { return reinterpret_cast<uintptr_t>(words_.rows().data()); }
+  Status feed(uintptr_t address, size_t count) { return words_.feed(span_at<const uint8_t>(address, count)); }
+  Status finish() { return words_.finish(); }
+  uintptr_t rows() const { return address_of(words_.rows().data()); }
   size_t rows_bytes() const { return words_.rows().size_bytes(); }
   void drop_rows() { words_.drop_rows(); }
 
-  int lay_out(const std::string& name) {
-    Result<FileLayout> layout = word_vectors_layout(words_, name);
-    if (layout.ok()) layout_ = std::move(layout.value());
-    return report(layout.status());
+  Status lay_out(const std::string& name) {
+    ID2VEC_ASSIGN(layout_, word_vectors_layout(words_, name));
+    return {};
   }
-  uintptr_t header() const { return reinterpret_cast<uintptr_t>(layout_.header.data()); }
-  size_t header_bytes() const { return layout_.header.size(); }
-  double rows_offset() const { return static_cast<double>(layout_.offsets[0]); }
-  double file_bytes() const { return static_cast<double>(layout_.bytes); }
+  // After lay_out(). The header is { address, headerBytes }.
+  Answer layout() const {
+    return Answer::object("rows", words_.size(), "dim", words_.dim(), "skipped", words_.skipped(), "address",
+                          address_of(layout_.header.data()), "headerBytes", layout_.header.size(),
+                          "rowsOffset", layout_.offsets[0], "bytes", layout_.bytes);
+  }
 
  private:
   WordVectors words_;
@@ -44,26 +39,21 @@ bool is_word_vectors(uintptr_t address, size_t count) {
   return WordVectors::matches(span_at<const uint8_t>(address, count));
 }
 
+std::unique_ptr<WordVectorReader> make_reader() { return std::make_unique<WordVectorReader>(); }
+
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(word_vectors) {
-  using emscripten::class_;
-  class_<WordVectorReader>("WordVectorReader")
-      .constructor<>()
-      .function("feed", &WordVectorReader::feed)
-      .function("finish", &WordVectorReader::finish)
-      .function("size", &WordVectorReader::size)
-      .function("skipped", &WordVectorReader::skipped)
-      .function("dim", &WordVectorReader::dim)
-      .function("rows", &WordVectorReader::rows)
-      .function("rowsBytes", &WordVectorReader::rows_bytes)
-      .function("dropRows", &WordVectorReader::drop_rows)
-      .function("layOut", &WordVectorReader::lay_out)
-      .function("header", &WordVectorReader::header)
-      .function("headerBytes", &WordVectorReader::header_bytes)
-      .function("rowsOffset", &WordVectorReader::rows_offset)
-      .function("fileBytes", &WordVectorReader::file_bytes);
-  emscripten::function("isWordVectors", &is_word_vectors);
+  bind<&is_word_vectors>("isWordVectors");
+  bind<&make_reader>("makeWordVectorReader");
+  bind<&destroy<WordVectorReader>>("deleteWordVectorReader");
+  bind<&WordVectorReader::feed>("feedWords");
+  bind<&WordVectorReader::finish>("finishWords");
+  bind<&WordVectorReader::rows>("wordRows");
+  bind<&WordVectorReader::rows_bytes>("wordRowsBytes");
+  bind<&WordVectorReader::drop_rows>("dropWordRows");
+  bind<&WordVectorReader::lay_out>("layOutWords");
+  bind<&WordVectorReader::layout>("wordLayout");
 }
 
 }  // namespace id2vec

@@ -1,26 +1,21 @@
 #include "writing.h"
 
-#include <emscripten/bind.h>
-
 #include <cmath>
 #include <memory>
 
 #include "border.h"
 #include "core/text.h"
 #include "opener.h"
-#include "to_js.h"
 #include "tools/gguf_writer.h"
 #include "tools/quantize.h"
 
 namespace id2vec {
 
-using emscripten::val;
-
-void Writer::set_number(std::string key, double value) {
+void Writer::set_number(const std::string& key, double value) {
   if (value == std::floor(value) && std::abs(value) < 0x1p53) {
-    source_.metadata[std::move(key)] = static_cast<int64_t>(value);
+    source_.metadata[key] = static_cast<int64_t>(value);
   } else {
-    source_.metadata[std::move(key)] = value;
+    source_.metadata[key] = value;
   }
 }
 
@@ -33,49 +28,42 @@ void Writer::set_vocabulary(uintptr_t text, size_t bytes, uintptr_t offsets, siz
   if (types != 0) vocabulary.types.assign(at<const int32_t>(types), at<const int32_t>(types) + count);
 }
 
-void Writer::add_integers(std::string name, const std::string& dtype, double count, uintptr_t address,
-                          size_t bytes) {
-  integers_.push_back({std::move(name),
-                       dtype_by_name(dtype),
-                       static_cast<uint64_t>(count),
-                       {at<const uint8_t>(address), bytes}});
+void Writer::add_integers(const std::string& name, const std::string& dtype, uint64_t count,
+                          uintptr_t address, size_t bytes) {
+  integers_.push_back({name, dtype_by_name(dtype), count, {at<const uint8_t>(address), bytes}});
 }
 
-int Writer::finish(bool gguf) {
-  Result<Export> made =
-      export_tables(gguf ? Container::kGguf : Container::kSafetensors, source_, tables_, integers_);
-  if (made.ok()) file_ = std::move(made.value());
-  return report(made.status());
+Status Writer::finish(bool gguf) {
+  const Container container = gguf ? Container::kGguf : Container::kSafetensors;
+  ID2VEC_ASSIGN(file_, export_tables(container, source_, tables_, integers_));
+  return {};
 }
 
-int Writer::finish_header(std::string name, double rows, double cols) {
+Status Writer::finish_header(const std::string& name, uint64_t rows, uint64_t cols) {
   file_ = {};
   file_.directory.metadata = source_.metadata;
   file_.directory.vocabulary = source_.vocabulary;
   Tensor& tensor = file_.directory.tensors.emplace_back();
-  tensor.name = std::move(name);
+  tensor.name = name;
   tensor.dtype = dtype_by_name("F32");
-  tensor.shape = {static_cast<uint64_t>(rows), static_cast<uint64_t>(cols)};
-  Result<FileLayout> layout = gguf_layout(file_.directory);
-  if (layout.ok()) file_.layout.header = std::move(layout.value().header);
-  return report(layout.status());
+  tensor.shape = {rows, cols};
+  ID2VEC_ASSIGN(FileLayout layout, gguf_layout(file_.directory));
+  file_.layout.header = std::move(layout.header);
+  return {};
 }
 
-val Writer::pieces() const {
-  val list = val::array();
-  unsigned count = 0;
+Answer Writer::pieces() const {
+  Answer list;
   uint64_t end = 0;
   const auto put = [&](uint64_t offset, Bytes bytes) {
-    val piece = val::object();
-    piece.set("zeros", number(offset - end));
-    piece.set("address", reinterpret_cast<uintptr_t>(bytes.data()));
-    piece.set("bytes", number(bytes.size()));
-    list.set(count++, piece);
+    list.put_object("zeros", offset - end, "address", address_of(bytes.data()), "bytes", bytes.size());
     end = offset + bytes.size();
   };
-  put(0, file_.layout.header);
-  for (const uint32_t i : file_.layout.order) put(file_.layout.offsets[i], file_.pieces[i]);
-  put(file_.layout.bytes, {});
+  list.put_array([&] {
+    put(0, file_.layout.header);
+    for (const uint32_t i : file_.layout.order) put(file_.layout.offsets[i], file_.pieces[i]);
+    put(file_.layout.bytes, {});
+  });
   return list;
 }
 
@@ -84,76 +72,61 @@ namespace {
 // A file to be written with the metadata and the vocabulary of the one that was read.
 std::unique_ptr<Writer> writer_after(const Opener& opener) { return std::make_unique<Writer>(opener.read()); }
 
-// The same rows in another format; null on failure.
-std::unique_ptr<Table> quantize(const Table& table, const std::string& dtype) {
+// The same rows in another format.
+Result<std::unique_ptr<Table>> quantize(const Table& table, const std::string& dtype) {
   const Dtype* to = dtype_by_name(dtype);
   if (to == nullptr || to->format < 0) {
-    report(fail(Code::kUnsupported, "There is no table format ", quoted(dtype), "."));
-    return nullptr;
+    return fail(Code::kUnsupported, "There is no table format ", quoted(dtype), ".");
   }
-  Result<std::unique_ptr<Table>> quantized = quantize_table(table, *to);
-  if (report(quantized.status()) != 0) return nullptr;
-  return std::move(quantized.value());
+  return quantize_table(table, *to);
 }
 
-// The same table with another number of rows, or vector with another number of values; null on failure.
-std::unique_ptr<Table> resize(const Table& table, bool is_vector, double size, bool mean) {
+// The same table with another number of rows, or vector with another number of values.
+Result<std::unique_ptr<Table>> resize(const Table& table, bool is_vector, uint32_t size, bool mean) {
   const NewRows fill = mean ? NewRows::kMean : NewRows::kZeros;
-  Result<std::unique_ptr<Table>> resized = is_vector ? resize_vector(table, static_cast<uint32_t>(size), fill)
-                                                     : resize_table(table, static_cast<uint64_t>(size), fill);
-  if (report(resized.status()) != 0) return nullptr;
-  return std::move(resized.value());
+  return is_vector ? resize_vector(table, size, fill) : resize_table(table, size, fill);
 }
 
 // The format that `dtype` becomes for rows of this width; empty where there is no encoder for it.
-std::string encodable(const std::string& dtype, uint32_t cols) {
+std::string_view encodable(const std::string& dtype, uint32_t cols) {
   const Dtype* wanted = dtype_by_name(dtype);
   const Dtype* possible = wanted == nullptr ? nullptr : encodable_dtype(*wanted, cols);
-  return std::string(possible == nullptr ? "" : possible->name);
+  return possible == nullptr ? "" : possible->name;
 }
 
-// What the second table lost; null on failure.
-val compare(const Table& source, const Table& quantized) {
-  const Result<QuantizeReport> compared = compare_tables(source, quantized);
-  if (report(compared.status()) != 0) return val::null();
-  const QuantizeReport& result = compared.value();
-  val object = val::object();
-  object.set("sourceBytes", number(result.source_bytes));
-  object.set("bytes", number(result.bytes));
-  object.set("relativeError", result.relative_error);
-  object.set("worstRow", number(result.worst_row));
-  object.set("worstRowError", result.worst_row_error);
-  object.set("meanCosine", result.mean_cosine);
-  object.set("top1Agreement", result.top1_agreement);
-  object.set("sampledRows", result.sampled_rows);
-  return object;
+// What the second table lost.
+Result<Answer> compare(const Table& source, const Table& quantized) {
+  ID2VEC_ASSIGN(const QuantizeReport result, compare_tables(source, quantized));
+  return Answer::object("sourceBytes", result.source_bytes, "bytes", result.bytes, "relativeError",
+                        result.relative_error, "worstRow", result.worst_row, "worstRowError",
+                        result.worst_row_error, "meanCosine", result.mean_cosine, "top1Agreement",
+                        result.top1_agreement, "sampledRows", result.sampled_rows);
 }
+
+std::unique_ptr<Writer> make_writer() { return std::make_unique<Writer>(); }
 
 }  // namespace
 
 EMSCRIPTEN_BINDINGS(id2vec_writing) {
-  using emscripten::class_;
-  using emscripten::function;
+  bind<&quantize>("quantize");
+  bind<&resize>("resize");
+  bind<&encodable>("encodable");
+  bind<&compare>("compare");
 
-  function("writerAfter", &writer_after);
-  function("quantize", &quantize);
-  function("resize", &resize);
-  function("encodable", &encodable);
-  function("compare", &compare);
-
-  class_<Writer>("Writer")
-      .constructor<>()
-      .function("setOrigin", &Writer::set_origin)
-      .function("setText", &Writer::set_text)
-      .function("setNumber", &Writer::set_number)
-      .function("setVocabulary", &Writer::set_vocabulary)
-      .function("resizeVocabulary", &Writer::resize_vocabulary)
-      .function("vocabularySize", &Writer::vocabulary_size)
-      .function("add", &Writer::add)
-      .function("addIntegers", &Writer::add_integers)
-      .function("finish", &Writer::finish)
-      .function("finishHeader", &Writer::finish_header)
-      .function("pieces", &Writer::pieces);
+  bind<&make_writer>("makeWriter");
+  bind<&writer_after>("makeWriterAfter");
+  bind<&destroy<Writer>>("deleteWriter");
+  bind<&Writer::set_origin>("setOrigin");
+  bind<&Writer::set_text>("setText");
+  bind<&Writer::set_number>("setNumber");
+  bind<&Writer::set_vocabulary>("setVocabulary");
+  bind<&Writer::resize_vocabulary>("resizeVocabulary");
+  bind<&Writer::vocabulary_size>("vocabularySize");
+  bind<&Writer::add>("addTable");
+  bind<&Writer::add_integers>("addIntegers");
+  bind<&Writer::finish>("finishFile");
+  bind<&Writer::finish_header>("finishHeader");
+  bind<&Writer::pieces>("pieces");
 }
 
 }  // namespace id2vec

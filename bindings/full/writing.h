@@ -1,13 +1,12 @@
 // Model files out of tables, as JavaScript drives it.
 #pragma once
 
-#include <emscripten/val.h>
-
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "answer.h"
 #include "border.h"
 #include "containers/directory.h"
 #include "containers/origin.h"
@@ -27,37 +26,37 @@ class Writer {
   }
 
   // Metadata and vocabulary as an Origin of another core packed them.
-  int set_origin(uintptr_t bytes, size_t count) {
-    return report(unpack_origin({at<const char>(bytes), count}, source_));
+  Status set_origin(uintptr_t bytes, size_t count) {
+    return unpack_origin({at<const char>(bytes), count}, source_);
   }
 
-  void set_text(std::string key, std::string value) { source_.metadata[std::move(key)] = std::move(value); }
-  void set_number(std::string key, double value);
+  void set_text(const std::string& key, const std::string& value) { source_.metadata[key] = value; }
+  void set_number(const std::string& key, double value);
 
   // Pieces as in Vocabulary; `scores` and `types` may be 0.
   void set_vocabulary(uintptr_t text, size_t bytes, uintptr_t offsets, size_t count, uintptr_t scores,
                       uintptr_t types);
 
   // Pieces for so many rows: see tools/resize.h.
-  void resize_vocabulary(double size) { id2vec::resize_vocabulary(source_, static_cast<size_t>(size)); }
-  double vocabulary_size() const { return static_cast<double>(source_.vocabulary.size()); }
+  void resize_vocabulary(size_t size) { id2vec::resize_vocabulary(source_, size); }
+  size_t vocabulary_size() const { return source_.vocabulary.size(); }
 
   // The table must outlive the last call of pieces().
-  void add(std::string name, const Table& table, bool is_vector) {
-    tables_.push_back({std::move(name), &table, is_vector});
+  void add(const std::string& name, const Table& table, bool is_vector) {
+    tables_.push_back({name, &table, is_vector});
   }
 
   // `count` integers of a dtype that is no format of a table, written as they are; the bytes must outlive as above.
-  void add_integers(std::string name, const std::string& dtype, double count, uintptr_t address,
+  void add_integers(const std::string& name, const std::string& dtype, uint64_t count, uintptr_t address,
                     size_t bytes);
 
-  int finish(bool gguf);
+  Status finish(bool gguf);
   // Instead of finish(): the header of a GGUF file with one F32 tensor [rows, cols], whose rows follow right behind it.
   // pieces() gives the header first.
-  int finish_header(std::string name, double rows, double cols);
+  Status finish_header(const std::string& name, uint64_t rows, uint64_t cols);
 
-  // The file from its first byte to its last: runs of bytes, each after so many zeros.
-  emscripten::val pieces() const;
+  // The file from its first byte to its last, [{ zeros, address, bytes }]: runs of bytes, each after so many zeros.
+  Answer pieces() const;
 
  private:
   Directory source_;

@@ -1,6 +1,58 @@
 /** Arguments and results of one call of the core, laid out one after the other in memory of that core. */
 import type { Core } from './core.js';
 
+/** The fields of the structs of bindings/calls.h, in their order. */
+export const kEmbedCall = [
+  'ids',
+  'batch',
+  'length',
+  'past',
+  'positions',
+  'positionsLength',
+  'attentionMask',
+  'tokenTypes',
+  'rows',
+] as const;
+export const kHeadCall = [
+  'hidden',
+  'count',
+  'fast',
+  'allowed',
+  'allowedLength',
+  'forbidden',
+  'forbiddenLength',
+  'limit',
+  'temperature',
+  'scores',
+] as const;
+export const kPoolCall = [
+  'ids',
+  'idsLength',
+  'offsets',
+  'offsetsLength',
+  'attentionMask',
+  'sampleWeights',
+  'mode',
+  'paddingId',
+  'unknownId',
+  'dimensions',
+  'normalize',
+  'places',
+] as const;
+export const kNearestCall = ['query', 'k', 'metric', 'exclude', 'excludeLength', 'limit'] as const;
+export const kAffineCall = [
+  'groupSize',
+  'scaleType',
+  'offsets',
+  'isSigned',
+  'perTensor',
+  'zeroPoint',
+  'scaleFactor',
+] as const;
+
+/** Of the largest of them, and of those in training/. */
+const kStructBytes = 128;
+
 type Numbers = Uint8Array | Uint32Array | Float32Array | Float64Array;
 
 /** Hands out addresses within a piece of scratch memory, 8-byte aligned. 0 stands for "not given". */
@@ -24,6 +76,16 @@ export class Call {
     return address;
   }
 
+  /** Arguments of a function that takes many, as one of the structs of bindings/calls.h. */
+  struct<Field extends string>(fields: readonly Field[], values: Record<Field, number | boolean>): number {
+    const address = this.room(8 * fields.length);
+    this.core.memory.writeDoubles(
+      address,
+      fields.map((field) => Number(values[field])),
+    );
+    return address;
+  }
+
   /** Room for a result. */
   room(bytes: number): number {
     const address = this.#next;
@@ -32,7 +94,7 @@ export class Call {
   }
 }
 
-/** Lends a Call with room for `arrays` and `resultBytes` more bytes, until `use` returns. */
+/** Lends a Call with room for `arrays`, `resultBytes` more bytes and a struct, until `use` returns. */
 export function withCall<T>(
   core: Core,
   arrays: readonly (Numbers | undefined)[],
@@ -41,7 +103,7 @@ export function withCall<T>(
 ): T {
   const given = arrays.reduce((sum, array) => sum + align(array?.byteLength ?? 0), 0);
   const results = resultBytes.reduce((sum, bytes) => sum + align(bytes), 0);
-  return core.memory.withScratch(given + results, (address) => use(new Call(core, address)));
+  return core.memory.withScratch(given + results + kStructBytes, (address) => use(new Call(core, address)));
 }
 
 function align(bytes: number): number {

@@ -6,16 +6,15 @@
 import createModule from '../../build/wasm/id2vec.mjs';
 import type { MainModule } from '../../build/wasm/id2vec.mjs';
 import type { MainModule as FullModule } from '../../build/wasm/id2vec.full.mjs';
+import { readAnswer } from './answer.js';
 import { EmbeddingError } from './errors.js';
+import { Handle } from './handle.js';
 import { Memory } from './memory.js';
 import { compileExtra, compileModule } from './wasm.js';
 import type { CompiledModule, Kind, WasmOptions } from './wasm.js';
 
 /** What fits the memory that is at hand anyway. */
 const kStagedBytes = 64 * 1024;
-
-/** What a module has once it is whole. */
-type TrainingFunctions = Pick<FullModule, 'Trainer' | 'fillNormal'>;
 
 /** A module's functions as its glue gives them, and as the module exports them, nameless. */
 interface Instance<F> {
@@ -50,7 +49,7 @@ export class Core<F extends Functions = Functions> {
     this.#module = module;
     this.#exports = exports;
     this.memory = new Memory(functions);
-    this.isa = supportedIsa(functions, isa);
+    this.isa = this.#supportedIsa(isa);
   }
 
   /** One that reads GGUF, and safetensors once it is whole. */
@@ -70,7 +69,7 @@ export class Core<F extends Functions = Functions> {
 
   async #join(): Promise<void> {
     if (this.#isWhole) return;
-    const isRelaxed = (this.functions.isas() as string[]).includes('relaxed');
+    const isRelaxed = this.#carried().includes('relaxed');
     const extra = await compileExtra(this.options, this.#module, isRelaxed ? 'relaxed' : 'simd128');
     await WebAssembly.instantiate(extra, { a: this.#exports });
     this.functions.startExtra?.();
@@ -82,9 +81,12 @@ export class Core<F extends Functions = Functions> {
     await this.whole().catch((cause: unknown) => (this.#whyNoTraining = cause));
   }
 
-  /** @throws {EmbeddingError} `wasm` where the second part could not be loaded when the table was */
-  get training(): TrainingFunctions {
-    if (this.#isWhole) return this.functions as unknown as TrainingFunctions;
+  /**
+   * Its functions, those that train included.
+   * @throws {EmbeddingError} `wasm` where the second part could not be loaded when the table was
+   */
+  get training(): FullModule {
+    if (this.#isWhole) return this.functions as unknown as FullModule;
     const cause = this.#whyNoTraining;
     const reason = cause instanceof Error ? ` (${cause.message})` : '';
     throw new EmbeddingError('wasm', `What trains could not be loaded${reason}: load the model again.`, {
@@ -102,10 +104,19 @@ export class Core<F extends Functions = Functions> {
     if (code !== 0) throw this.failure();
   }
 
-  /** The result of a function that gives null on failure. */
-  require<T>(result: T | null): T {
-    if (result === null) throw this.failure();
-    return result;
+  /** What a function made, which gives 0 on failure; `destroy` is the function that deletes it. */
+  own(address: number, destroy: (address: number) => void): Handle {
+    if (address === 0) throw this.failure();
+    return new Handle(address, destroy);
+  }
+
+  /** The answer of a function that gives more than a number; 0 on failure. */
+  answer<T>(address: number): T {
+    if (address === 0) throw this.failure();
+    const [length] = this.memory.uint32s(address, 1);
+    const bytes = this.memory.bytes(address + 4, length!);
+    this.functions.release(address);
+    return readAnswer(bytes) as T;
   }
 
   /**
@@ -143,21 +154,25 @@ export class Core<F extends Functions = Functions> {
     if (code === 'out-of-range') return new RangeError(message);
     return new EmbeddingError(code, message);
   }
-}
 
-// A module that a caller brought may carry relaxed kernels although they compute wrong results here.
-function supportedIsa(functions: Functions, isa: CompiledModule['isa']): string {
-  const carried = functions.isas() as string[];
-  if (isa === 'auto') {
-    const right = carried.filter((name) => name !== 'relaxed' || functions.relaxedDotIsRight());
-    return right.at(-1) ?? 'scalar';
+  #carried(): string[] {
+    return this.answer(this.functions.isas());
   }
-  if (carried.includes(isa)) return isa;
-  const known = ['auto', ...carried].map((name) => `"${name}"`).join(', ');
-  throw new EmbeddingError(
-    'unsupported',
-    `isa "${String(isa)}" is none of ${known}, which this module carries.`,
-  );
+
+  // A module that a caller brought may carry relaxed kernels although they compute wrong results here.
+  #supportedIsa(isa: CompiledModule['isa']): string {
+    const carried = this.#carried();
+    if (isa === 'auto') {
+      const right = carried.filter((name) => name !== 'relaxed' || this.functions.relaxedDotIsRight());
+      return right.at(-1) ?? 'scalar';
+    }
+    if (carried.includes(isa)) return isa;
+    const known = ['auto', ...carried].map((name) => `"${name}"`).join(', ');
+    throw new EmbeddingError(
+      'unsupported',
+      `isa "${String(isa)}" is none of ${known}, which this module carries.`,
+    );
+  }
 }
 
 type Glue<F> = (options: object) => Promise<F>;

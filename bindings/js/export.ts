@@ -2,11 +2,10 @@
  * Model files out of model files: the tables that play a role, in their own format or another one, with the metadata
  * and the vocabulary of where they come from. Everything else of the source is left out.
  */
-import type { Writer } from '../../build/wasm/id2vec.full.mjs';
-import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
+import type { Handle } from './handle.js';
 import { roleIndex } from './info.js';
 import { Loader } from './load.js';
 import { checkHead, openModelWith } from './open.js';
@@ -80,12 +79,13 @@ export async function exportModel<T>(
     await tables.load();
     const reports = tables.quantize();
     const { from: before, to: vocabSize } = tables.resize();
-    const writer = opened.core.functions.writerAfter(opened.opener);
+    const { makeWriterAfter, deleteWriter, finishFile } = opened.core.functions;
+    const writer = opened.core.own(makeWriterAfter(opened.opener.address), deleteWriter);
     try {
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
       if (vocabSize !== before) resizeMetadata(writer, opened, before, vocabSize);
       tables.addTo(writer);
-      opened.core.check(writer.finish(options.container === 'gguf'));
+      opened.core.check(finishFile(writer.address, options.container === 'gguf'));
       const warnings = [...opened.plan().warnings, ...sizeWarnings(before, vocabulary)];
       return await use({ reports, vocabSize, warnings, bytes: pieceBytes(opened.core, writer) });
     } finally {
@@ -125,14 +125,20 @@ function checkRows(present: number, { rows = present, padTo = 1, newRows = 'zero
 }
 
 /** Makes vocabulary and metadata fit a table that had `before` rows and has `rows` now. */
-function resizeMetadata(writer: Writer, { directory }: Opened, before: number, rows: number): void {
+function resizeMetadata(
+  writer: Handle,
+  { core, directory }: Opened<FullCore>,
+  before: number,
+  rows: number,
+): void {
+  const { setNumber, vocabularySize, resizeVocabulary } = core.functions;
   for (const [key, value] of directory.metadata) {
     if (key.endsWith('_token_id')) checkStays(key, value, before, rows);
-    if (/(^|\.)vocab_size$/.test(key) && value === before) writer.setNumber(key, rows);
+    if (/(^|\.)vocab_size$/.test(key) && value === before) setNumber(writer.address, key, rows);
   }
   // A list that did not fill the old table does not have to fill the new one.
-  const pieces = writer.vocabularySize();
-  if (pieces === before || pieces > rows) writer.resizeVocabulary(rows);
+  const pieces = vocabularySize(writer.address);
+  if (pieces === before || pieces > rows) resizeVocabulary(writer.address, rows);
 }
 
 /** @throws {EmbeddingError} where a special token is cut off */
@@ -196,9 +202,7 @@ class TablesOf {
         }
         const quantized = encodeTable(core, entry.table, to);
         try {
-          const report = core.require(
-            core.functions.compare(entry.table.handle, quantized.handle) as Losses | null,
-          );
+          const report = core.answer<Losses>(core.functions.compare(entry.table.handle, quantized.handle));
           return {
             tensor: entry.name,
             from,
@@ -238,8 +242,11 @@ class TablesOf {
     return { from, to };
   }
 
-  addTo(writer: Writer): void {
-    for (const { name, table, isVector } of this.#tables) writer.add(name, table.handle, isVector);
+  addTo(writer: Handle): void {
+    const { addTable } = this.opened.core.functions;
+    for (const { name, table, isVector } of this.#tables) {
+      addTable(writer.address, name, table.handle, isVector);
+    }
     for (const integers of this.#integers) integers.addTo(writer);
   }
 
@@ -252,22 +259,22 @@ class TablesOf {
 /** @internal A role of plain integers (`mapping`), kept in the core's memory as stored, to be written again. */
 export class StoredIntegers {
   private constructor(
-    private readonly core: Core,
+    private readonly core: FullCore,
     private readonly role: Role,
     private readonly address: number,
     private readonly bytes: number,
   ) {}
 
-  static async load(core: Core, loader: Loader, index: number, role: Role): Promise<StoredIntegers> {
+  static async load(core: FullCore, loader: Loader, index: number, role: Role): Promise<StoredIntegers> {
     const bytes = await loader.bytes(index);
     const address = core.memory.allocate(bytes.length);
     core.memory.write(address, bytes);
     return new StoredIntegers(core, role, address, bytes.length);
   }
 
-  addTo(writer: Writer): void {
+  addTo(writer: Handle): void {
     const { name, dtype, cols } = this.role;
-    writer.addIntegers(name, dtype, cols, this.address, this.bytes);
+    this.core.functions.addIntegers(writer.address, name, dtype, cols, this.address, this.bytes);
   }
 
   dispose(): void {
@@ -296,8 +303,8 @@ export async function siblingVocabulary(
 
 /** @internal */
 export function setVocabulary(
-  core: Core,
-  writer: Writer,
+  core: FullCore,
+  writer: Handle,
   { model, pieces, scores, types }: Omit<VocabularyData, 'model'> & { model?: string },
 ): void {
   const encoder = new TextEncoder();
@@ -312,8 +319,9 @@ export function setVocabulary(
     if (part) core.memory.write(addresses[i]!, new Uint8Array(part.buffer));
   });
   const [textAt, offsetsAt, scoresAt, typesAt] = addresses as [number, number, number, number];
-  writer.setVocabulary(textAt, text.length, offsetsAt, pieces.length, scoresAt, typesAt);
-  if (model !== undefined) writer.setText('tokenizer.ggml.model', model);
+  const { setVocabulary, setText } = core.functions;
+  setVocabulary(writer.address, textAt, text.length, offsetsAt, pieces.length, scoresAt, typesAt);
+  if (model !== undefined) setText(writer.address, 'tokenizer.ggml.model', model);
   for (const address of addresses) if (address !== 0) core.memory.release(address);
 }
 
@@ -325,8 +333,9 @@ export interface Piece {
 }
 
 /** @internal The file from its first byte to its last. */
-export function* pieceBytes(core: Core, writer: Writer): Iterable<Uint8Array> {
-  for (const { zeros, address, bytes } of writer.pieces() as Piece[]) {
+export function* pieceBytes(core: FullCore, writer: Handle): Iterable<Uint8Array> {
+  const pieces = core.answer<Piece[]>(core.functions.pieces(writer.address));
+  for (const { zeros, address, bytes } of pieces) {
     if (zeros > 0) yield new Uint8Array(zeros);
     for (const [, piece] of core.memory.pieces(address, bytes)) yield piece;
   }

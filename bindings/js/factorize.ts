@@ -3,12 +3,12 @@
  * A, Bᵀ and the other tensors of the model's input and output stage. Loaded again, that file looks up A[ids] · B and
  * scores (h · Bᵀ) · Aᵀ.
  */
-import type { Writer } from '../../build/wasm/id2vec.full.mjs';
 import { EmbeddingError } from './errors.js';
 import { pieceBytes, setVocabulary, siblingVocabulary, StoredIntegers } from './export.js';
 import { kFactorName } from './factors.js';
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
+import type { Handle } from './handle.js';
 import { Loader } from './load.js';
 import { checkHead, openModelWith } from './open.js';
 import type { Opened, OpenOptions } from './open.js';
@@ -69,11 +69,12 @@ export async function factorizeModel<T>(
     const vocabulary = await siblingVocabulary(opened, source, options.signal);
     factorizer = new Factorizer(opened, options);
     const report = await factorizer.run();
-    const writer = opened.core.functions.writerAfter(opened.opener);
+    const { makeWriterAfter, deleteWriter, finishFile } = opened.core.functions;
+    const writer = opened.core.own(makeWriterAfter(opened.opener.address), deleteWriter);
     try {
       if (vocabulary !== undefined) setVocabulary(opened.core, writer, vocabulary);
       factorizer.addTo(writer);
-      opened.core.check(writer.finish(options.container === 'gguf'));
+      opened.core.check(finishFile(writer.address, options.container === 'gguf'));
       return await use({ report, bytes: pieceBytes(opened.core, writer) });
     } finally {
       writer.delete();
@@ -137,8 +138,11 @@ class Factorizer {
     }
   }
 
-  addTo(writer: Writer): void {
-    for (const { name, table, isVector } of this.#tables) writer.add(name, table.handle, isVector);
+  addTo(writer: Handle): void {
+    const { addTable } = this.#core.functions;
+    for (const { name, table, isVector } of this.#tables) {
+      addTable(writer.address, name, table.handle, isVector);
+    }
     for (const integers of this.#integers) integers.addTo(writer);
   }
 
@@ -151,16 +155,20 @@ class Factorizer {
     const { vocabSize: rows, dim, dtype: from, bytes: sourceBytes } = table;
     const { rank } = this.options;
     const dtype = this.#encodable(this.options.type ?? from, rank);
-    const factorization = new this.#core.functions.Factorization(table.handle);
+    const core = this.#core;
+    const { functions } = core;
+    const { deleteTable } = functions;
+    const factorization = core.own(functions.makeFactorization(table.handle), functions.deleteFactorization);
+    const { address } = factorization;
     try {
-      this.#core.check(factorization.decompose());
-      const optimalError = factorization.optimalError(rank);
-      this.#core.check(factorization.run(rank, dtype));
-      const a = this.#core.require(factorization.takeRows());
-      this.#keep(name, new EmbeddingTable(this.#core, a, { rows, cols: rank, dtype }));
-      const b = this.#core.require(factorization.takeProjection());
-      this.#keep(kFactorName, new EmbeddingTable(this.#core, b, { rows: dim, cols: rank, dtype: 'F32' }));
-      const result = factorization.result() as Result;
+      core.check(functions.decompose(address));
+      const optimalError = functions.optimalError(address, rank);
+      core.check(functions.runFactorization(address, rank, dtype));
+      const a = core.own(functions.takeRows(address), deleteTable);
+      this.#keep(name, new EmbeddingTable(core, a, { rows, cols: rank, dtype }));
+      const b = core.own(functions.takeProjection(address), deleteTable);
+      this.#keep(kFactorName, new EmbeddingTable(core, b, { rows: dim, cols: rank, dtype: 'F32' }));
+      const result = core.answer<Result>(functions.factorizationResult(address));
       return { rank, dtype, sourceParameters: rows * dim, sourceBytes, optimalError, ...result };
     } finally {
       factorization.delete();

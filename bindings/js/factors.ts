@@ -2,9 +2,9 @@
  * A factorized table E ≈ A · B: files keep A [V, k] and B, whose k rows are orthonormal, so lengths, angles and distances
  * of the rows of A are those of A · B. What a caller gives or gets has the width d of E.
  */
-import type { Stages as StagesHandle } from '../../build/wasm/id2vec.mjs';
 import { withCall } from './call.js';
 import type { Core } from './core.js';
+import type { Handle } from './handle.js';
 import type { Plan, Role } from './open.js';
 import type { Metric, Neighbours } from './stage_types.js';
 
@@ -26,7 +26,7 @@ export class Factors {
 
   constructor(
     private readonly core: Core,
-    private readonly handle: StagesHandle,
+    private readonly stages: Handle,
     { rows, cols }: Role,
   ) {
     this.dim = rows;
@@ -79,7 +79,7 @@ export class Factors {
       withCall(this.core, [part], [bytes], (call) => {
         const given = call.give(part);
         const at = inPlace === undefined ? call.room(bytes) : inPlace + first * to * 4;
-        this.core.check(this.handle.throughFactors(given, n, down, at));
+        this.core.check(this.core.functions.throughFactors(this.stages.address, given, n, down, at));
         if (inPlace === undefined) this.core.memory.readFloats(at, n * to, out, first * to);
       });
     }

@@ -143,8 +143,7 @@ function tyingWarnings({ tying, profile }: Plan, tied: boolean): string[] {
 function memoryBill(core: Core, { tensors }: DirectoryData, table: Role, head: Role | undefined): MemoryBill {
   const file = tensors.reduce((sum, { bytes }) => sum + bytes, 0);
   const { rows, cols, bytes } = table;
-  const bill = core.functions.memoryBill(rows, cols, bytes, head?.bytes ?? 0, file) as MemoryBill | null;
-  return core.require(bill);
+  return core.answer(core.functions.memoryBill(rows, cols, bytes, head?.bytes ?? 0, file));
 }
 
 /** Index of the role in the plan; −1 where no tensor plays it. */

@@ -2,12 +2,11 @@
  * Weights: streams the tensors that a model needs from their files to their final address in the core's memory.
  * Each chunk is copied once, and nothing of a tensor is held outside that memory.
  */
-import type { Table as TableHandle } from '../../build/wasm/id2vec.mjs';
+import type { Handle } from './handle.js';
 import type { Opened, Role } from './open.js';
 import { RoleReader } from './read.js';
 import type { LoadContext } from './read.js';
-import { EmbeddingTable } from './table.js';
-import type { Plane } from './table.js';
+import { EmbeddingTable, planeOf, planesOf } from './table.js';
 
 /** Loads the tensors of one model, one role after the other. */
 export class Loader {
@@ -28,7 +27,9 @@ export class Loader {
     await this.#prepare(index);
     const handle = this.#allocate(index);
     try {
-      await this.#reader.read(index, (plane, at, chunk) => this.#put(handle, index, plane, at, chunk));
+      await this.#reader.read(index, (plane, at, chunk) =>
+        this.#put(handle.address, index, plane, at, chunk),
+      );
     } catch (error) {
       handle.delete();
       throw error;
@@ -50,12 +51,12 @@ export class Loader {
   async loadUnlessEqual(index: number, embedding: EmbeddingTable): Promise<EmbeddingTable> {
     if (this.roles[index]!.inlineBytes > 0) return this.load(index); // those are in no chunk
     await this.#prepare(index);
-    let own: TableHandle | undefined;
+    let own: Handle | undefined;
     try {
       await this.#reader.readInOrder(index, (plane, at, chunk) => {
         if (!own && this.#holds(embedding.handle, index, plane, at, chunk)) return;
         own ??= this.#copyOf(embedding.handle, index);
-        this.#put(own, index, plane, at, chunk);
+        this.#put(own.address, index, plane, at, chunk);
       });
     } catch (error) {
       own?.delete();
@@ -69,49 +70,47 @@ export class Loader {
     if (this.roles[index]!.conversion !== 'none') await this.opened.core.whole();
   }
 
-  #allocate(index: number): TableHandle {
+  #allocate(index: number): Handle {
     const { core, opener } = this.opened;
-    return core.require(opener.allocate(index, core.isa));
+    const { allocateRole, deleteTable } = core.functions;
+    return core.own(allocateRole(opener.address, index, core.isa), deleteTable);
   }
 
-  #copyOf(table: TableHandle, index: number): TableHandle {
+  #copyOf(table: number, index: number): Handle {
+    const { core } = this.opened;
     const copy = this.#allocate(index);
-    const from = planesOf(table);
-    planesOf(copy).forEach(({ address, bytes }, i) => {
-      this.opened.core.functions.copy(address, from[i]!.address, bytes);
+    const from = planesOf(core, table);
+    planesOf(core, copy.address).forEach(({ address, bytes }, i) => {
+      core.functions.copy(address, from[i]!.address, bytes);
     });
     return copy;
   }
 
-  #table(handle: TableHandle, index: number): EmbeddingTable {
+  #table(handle: Handle, index: number): EmbeddingTable {
     const { rows, cols, dtype } = this.roles[index]!;
     return new EmbeddingTable(this.opened.core, handle, { rows, cols, dtype });
   }
 
-  #put(handle: TableHandle, index: number, plane: number, at: number, chunk: Uint8Array): void {
+  #put(table: number, index: number, plane: number, at: number, chunk: Uint8Array): void {
     const { core, opener } = this.opened;
     if (this.roles[index]!.conversion === 'none') {
-      core.memory.write(planesOf(handle)[plane]!.address + at, chunk);
+      core.memory.write(planeOf(core, table, plane).address + at, chunk);
     } else {
       core.staged(chunk, (address, count, done) => {
-        opener.convert(index, handle, plane, at + done, address, count);
+        core.functions.convert(opener.address, index, table, plane, at + done, address, count);
         return true;
       });
     }
   }
 
   /** True if the table has these bytes at their place already. */
-  #holds(handle: TableHandle, index: number, plane: number, at: number, chunk: Uint8Array): boolean {
+  #holds(table: number, index: number, plane: number, at: number, chunk: Uint8Array): boolean {
     const { core, opener } = this.opened;
     if (this.roles[index]!.conversion === 'none') {
-      return core.equalBytes(planesOf(handle)[plane]!.address + at, chunk) === chunk.length;
+      return core.equalBytes(planeOf(core, table, plane).address + at, chunk) === chunk.length;
     }
     return core.staged(chunk, (address, count, done) =>
-      opener.alreadyThere(index, handle, plane, at + done, address, count),
+      core.functions.alreadyThere(opener.address, index, table, plane, at + done, address, count),
     );
   }
-}
-
-function planesOf(handle: TableHandle): Plane[] {
-  return handle.planes() as Plane[];
 }

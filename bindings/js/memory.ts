@@ -94,6 +94,10 @@ export class Memory {
     new Float32Array(this.#heap.HEAPU8.buffer, address, values.length).set(values);
   }
 
+  writeDoubles(address: number, values: ArrayLike<number>): void {
+    new Float64Array(this.#heap.HEAPU8.buffer, address, values.length).set(values);
+  }
+
   writeUint32s(address: number, values: ArrayLike<number>): void {
     new Uint32Array(this.#heap.HEAPU8.buffer, address, values.length).set(values);
   }

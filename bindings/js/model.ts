@@ -1,9 +1,9 @@
-import type { Origin } from '../../build/wasm/id2vec.mjs';
 import { checkOut } from './arguments.js';
 import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
 import type { LoadTraffic, ModelDescription, ModelInfo } from './info.js';
+import type { Handle } from './handle.js';
 import { lazy } from './lazy.js';
 import { Loader } from './load.js';
 import type { LoadContext } from './read.js';
@@ -35,7 +35,7 @@ import type { FreshTable } from './training/fresh.js';
 import type { TrainerOptions } from './training/options.js';
 import { Trainer } from './training/trainer.js';
 import { CoreTokens } from './tokens.js';
-import type { TokenList } from './tokens.js';
+import type { TokenList, Vocabulary } from './tokens.js';
 import type { Ids, LookupOptions, Tensor, TopK } from './types.js';
 
 export interface LoadOptions extends OpenOptions, SourceOptions, WorkersOptions {
@@ -71,7 +71,7 @@ export class EmbeddingModel {
   readonly #description: ModelDescription;
   /** The instance that read the file, which holds `#origin`. */
   readonly #core: Core;
-  readonly #origin: Origin;
+  readonly #origin: Handle;
   #residency: Residency | undefined;
   #traffic: LoadTraffic | undefined;
   /** Why the file's own head cannot be read; empty where that is not so. */
@@ -81,14 +81,15 @@ export class EmbeddingModel {
     description: ModelDescription,
     residency: Residency,
     core: Core,
-    { origin, headProblem }: { origin: Origin; headProblem: string },
+    { origin, headProblem }: { origin: Handle; headProblem: string },
   ) {
     this.#headProblem = headProblem;
     this.vocabSize = description.vocabSize;
     this.dim = description.dim;
     this.dtype = description.dtype;
     this.tied = description.tied;
-    if (origin.size > 0) this.tokens = new CoreTokens(core, origin);
+    const vocabulary = core.answer<Vocabulary>(core.functions.vocabulary(origin.address));
+    if (vocabulary.size > 0) this.tokens = new CoreTokens(core, vocabulary);
     this.#core = core;
     this.#description = description;
     this.#origin = origin;
@@ -140,8 +141,10 @@ export class EmbeddingModel {
     const { headProblem } = plan;
     const tied = residency.tied && headProblem === '';
     const description = describeModel(opened, plan, tied, residency.kind !== 'remote');
-    const origin = opened.opener.takeOrigin();
-    return new EmbeddingModel(description, residency, opened.core, { origin, headProblem });
+    return new EmbeddingModel(description, residency, opened.core, {
+      origin: opened.takeOrigin(),
+      headProblem,
+    });
   }
 
   /** What the model is, where it lives and what it takes. */

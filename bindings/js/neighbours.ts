@@ -1,6 +1,6 @@
 /** Neighbours in a table: what is asked for, checked; and the search in a table of this thread. */
 import { checkHidden, checkIds, checkK, checkLimit } from './arguments.js';
-import { withCall } from './call.js';
+import { kNearestCall, withCall } from './call.js';
 import { checkOneOf } from './stage_arguments.js';
 import type { NearestOptions, Neighbours } from './stage_types.js';
 import type { EmbeddingTable } from './table.js';
@@ -106,7 +106,8 @@ export class Neighbourhood {
     return withCall(core, [vector, exclude], [k * 4, k * 4], (call) => {
       const [query, excluded] = [call.give(vector), call.give(exclude)];
       const [values, indices] = [call.room(k * 4), call.room(k * 4)];
-      const search = { query, k, metric, exclude: excluded, excludeLength: exclude.length, limit };
+      const fields = { query, k, metric, exclude: excluded, excludeLength: exclude.length, limit };
+      const search = call.struct(kNearestCall, fields);
       core.check(core.functions.nearest(handle, norms, search, values, indices));
       const found = { values: new Float32Array(k), indices: new Int32Array(k) };
       core.memory.readFloats(values, k, found.values, 0);

@@ -2,10 +2,10 @@
  * Headers: drives the core's sans-io readers. The core says which range of which file it wants next; this file
  * fetches it, puts it into the core's memory, and asks again.
  */
-import type { Opener } from '../../build/wasm/id2vec.mjs';
 import { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { ModelFiles } from './files.js';
+import type { Handle } from './handle.js';
 import type { LoadTraffic } from './info.js';
 import { lazy } from './lazy.js';
 import { isAbsent } from './sources/checks.js';
@@ -46,18 +46,24 @@ export interface Segment {
   target: number;
 }
 
-/** @internal What a table is, but for its rows; the rest is of formats with scales of their own. */
+/** @internal What a table is, but for its rows. */
 export interface TableSpec {
   dtype: string;
   cols: number;
-  groupSize?: number;
-  scaleType?: number;
-  offsets?: number;
-  isSigned?: boolean;
+  /** Of formats with scales of their own. */
+  affine?: AffineSpec;
+}
+
+/** @internal */
+export interface AffineSpec {
+  groupSize: number;
+  scaleType: number;
+  offsets: number;
+  isSigned: boolean;
   /** All rows share the scales of one. */
-  perTensor?: boolean;
-  zeroPoint?: number;
-  scaleFactor?: number;
+  perTensor: boolean;
+  zeroPoint: number;
+  scaleFactor: number;
 }
 
 /** A tensor that plays a role. */
@@ -170,18 +176,24 @@ export function checkHead({ headProblem }: Pick<Plan, 'headProblem'>): void {
 export class Opened<C extends Core = Core> {
   constructor(
     readonly core: C,
-    readonly opener: Opener,
+    readonly opener: Handle,
     readonly files: ModelFiles,
     readonly directory: DirectoryData,
   ) {}
 
   /** One of the directory's files. */
   source(file: number): Source {
-    return sourceOf(this.opener, this.files, this.directory.files[file]!);
+    return sourceOf(this, this.directory.files[file]!);
   }
 
   plan(): Plan {
-    return this.opener.plan() as Plan;
+    return this.core.answer(this.core.functions.plan(this.opener.address));
+  }
+
+  /** Metadata and vocabulary, which are not needed here once the plan is made; the caller owns them. */
+  takeOrigin(): Handle {
+    const { takeOrigin, deleteOrigin } = this.core.functions;
+    return this.core.own(takeOrigin(this.opener.address), deleteOrigin);
   }
 
   /** What the network and the cache gave so far; undefined where nothing came from there. */
@@ -194,7 +206,7 @@ export class Opened<C extends Core = Core> {
     const names = new Set(
       indices.map((index) => {
         const name = this.directory.files[index]!;
-        return deflatedIn(this.opener, name)?.archive ?? name;
+        return deflatedIn(this, name)?.archive ?? name;
       }),
     );
     const sizes = await Promise.all([...names].map((name) => this.files.get(name).size(signal)));
@@ -217,7 +229,7 @@ export async function openModelWith<C extends Core>(
   return withProfile(await openWith(core, new ModelFiles(source), options, openStep), options);
 }
 
-const openStep: Step = (opener) => opener.openModel();
+const openStep: Step = ({ openModel: step }, opener) => step(opener);
 
 function withProfile<O extends Opened>(opened: O, options: OpenOptions): O {
   try {
@@ -231,18 +243,20 @@ function withProfile<O extends Opened>(opened: O, options: OpenOptions): O {
 
 /** @throws {TypeError} for a value that a profile does not have, or that is not of its kind */
 function overrideProfile({ core, opener }: Opened, { architecture, ...values }: Partial<Profile>): void {
-  if (architecture !== undefined) core.check(opener.overrideText('architecture', architecture));
+  const { overrideText, overrideNumber } = core.functions;
+  if (architecture !== undefined) core.check(overrideText(opener.address, 'architecture', architecture));
   for (const [key, value] of Object.entries(values)) {
     if (value === undefined) continue;
-    const code =
-      typeof value === 'string' ? opener.overrideText(key, value) : opener.overrideNumber(key, Number(value));
-    core.check(code);
+    const isText = typeof value === 'string';
+    core.check(
+      isText ? overrideText(opener.address, key, value) : overrideNumber(opener.address, key, Number(value)),
+    );
   }
 }
 
 /** Reads the headers alone: also of files that hold no embedding table. */
 export function openHeaders(source: Source, options: OpenOptions): Promise<Opened> {
-  return open(source, options, (opener) => opener.readDirectory());
+  return open(source, options, ({ readDirectory }, opener) => readDirectory(opener));
 }
 
 interface DeflatedRange {
@@ -252,17 +266,21 @@ interface DeflatedRange {
   inflated: number;
 }
 
-const deflatedIn = (opener: Opener, name: string) => opener.deflated(name) as DeflatedRange | null;
+type Opening = Pick<Opened, 'core' | 'opener' | 'files'>;
+
+const deflatedIn = ({ core, opener }: Opening, name: string) =>
+  core.answer<DeflatedRange | null>(core.functions.deflated(opener.address, name));
 
 // A compressed entry of an archive counts as a file of its own.
-function sourceOf(opener: Opener, files: ModelFiles, name: string): Source {
-  const range = deflatedIn(opener, name);
+function sourceOf(opening: Opening, name: string): Source {
+  const { files } = opening;
+  const range = deflatedIn(opening, name);
   if (range === null) return files.get(name);
   const entry = { start: range.offset, bytes: range.bytes, inflatedBytes: range.inflated };
   return new InflatedSource(files.get(range.archive), entry, name);
 }
 
-type Step = (opener: Opener) => number;
+type Step = (functions: Core['functions'], opener: number) => number;
 
 // A file that the common core does not recognise is one for its second part, or else for the full core, which also says
 // what it seems to be.
@@ -303,10 +321,11 @@ async function openWith<C extends Core>(
   step: Step,
 ): Promise<Opened<C>> {
   const { name } = files.root;
-  const opener = new core.functions.Opener(name, options.tensor ?? '', options.head ?? '');
+  const { makeOpener, deleteOpener } = core.functions;
+  const opener = core.own(makeOpener(name, options.tensor ?? '', options.head ?? ''), deleteOpener);
   try {
-    await new HeaderDriver(core, opener, files, options).run(step);
-    return new Opened(core, opener, files, opener.directory() as DirectoryData);
+    await new HeaderDriver({ core, opener, files }, options).run(step);
+    return new Opened(core, opener, files, core.answer(core.functions.directory(opener.address)));
   } catch (error) {
     opener.delete();
     throw error;
@@ -319,42 +338,44 @@ class HeaderDriver {
   readonly #known = new Set<string>();
 
   constructor(
-    private readonly core: Core,
-    private readonly opener: Opener,
-    private readonly files: ModelFiles,
+    private readonly opening: Opening,
     private readonly options: OpenOptions,
   ) {}
 
   async run(step: Step): Promise<void> {
-    while (step(this.opener) !== 0) {
-      if (this.core.functions.errorCode() !== 'need-bytes') throw this.core.failure();
+    const { core, opener } = this.opening;
+    while (step(core.functions, opener.address) !== 0) {
+      if (core.functions.errorCode() !== 'need-bytes') throw core.failure();
       this.options.signal?.throwIfAborted();
-      await this.#serve(this.opener.want() as Want);
+      await this.#serve(core.answer(core.functions.want(opener.address)));
     }
-    this.opener.dropBytes();
+    core.functions.dropBytes(opener.address);
   }
 
   async #serve(want: Want): Promise<void> {
-    const source = sourceOf(this.opener, this.files, want.file);
+    const { core, opener } = this.opening;
+    const source = sourceOf(this.opening, want.file);
     if (!(await this.#tellSize(source, want))) return;
     if (want.length === 0) return;
     const length = lengthToRead(want, source.atHand ?? 0);
     const { signal } = this.options;
     const bytes = await source.read(want.offset, want.offset + length, { signal });
-    const address = this.opener.feed(want.file, want.offset, length);
-    if (address === 0) throw this.core.failure();
-    this.core.memory.write(address, bytes);
+    const address = core.functions.feed(opener.address, want.file, want.offset, length);
+    if (address === 0) throw core.failure();
+    core.memory.write(address, bytes);
     this.#report(length);
   }
 
   /** False if the file is missing. */
   async #tellSize(source: Source, { file, optional }: Want): Promise<boolean> {
     if (this.#known.has(file)) return true;
+    const { core, opener, files } = this.opening;
     try {
-      this.opener.setSize(file, await source.size(this.options.signal));
+      const size = await source.size(this.options.signal);
+      core.functions.setSize(opener.address, file, size);
     } catch (error) {
-      if (file === this.files.root.name || !isMissing(error, optional)) throw error;
-      this.opener.setMissing(file);
+      if (file === files.root.name || !isMissing(error, optional)) throw error;
+      core.functions.setMissing(opener.address, file);
       return false;
     }
     this.#known.add(file);

@@ -12,7 +12,7 @@ export async function quantizeTable(table: EmbeddingTable, dtype: string): Promi
 
 /** @internal A table of a full core, and its encoded twin in the same one. */
 export function encodeTable(core: FullCore, table: EmbeddingTable, dtype: string): EmbeddingTable {
-  const handle = core.require(core.functions.quantize(table.handle, dtype));
+  const handle = core.own(core.functions.quantize(table.handle, dtype), core.functions.deleteTable);
   return new EmbeddingTable(core, handle, { rows: table.vocabSize, cols: table.dim, dtype });
 }
 
@@ -27,7 +27,8 @@ export function resizeTable(
   size: number,
   { mean = false, asVector = false } = {},
 ): EmbeddingTable {
-  const handle = core.require(core.functions.resize(table.handle, asVector, size, mean));
+  const { resize, deleteTable } = core.functions;
+  const handle = core.own(resize(table.handle, asVector, size, mean), deleteTable);
   const [rows, cols] = asVector ? [1, size] : [size, table.dim];
   return new EmbeddingTable(core, handle, { rows, cols, dtype: table.dtype });
 }

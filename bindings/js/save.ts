@@ -1,12 +1,11 @@
 /** A model in memory as a file again. The writers are in the full core, so what the file holds is copied there first. */
-import type { Origin } from '../../build/wasm/id2vec.mjs';
-import type { Writer } from '../../build/wasm/id2vec.full.mjs';
 import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import { pieceBytes } from './export.js';
 import type { Piece } from './export.js';
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
+import type { Handle } from './handle.js';
 import type { ModelDescription } from './info.js';
 import { copyInto } from './quantize.js';
 import type { NamedTable } from './stage_loading.js';
@@ -22,7 +21,7 @@ interface Tables {
 export async function saveTables(
   { embedding, head, others }: Tables,
   { architecture, roles }: ModelDescription,
-  origin: Origin,
+  origin: Handle,
   container: 'gguf' | 'safetensors',
 ): Promise<Uint8Array<ArrayBuffer>> {
   if ('mapping' in roles) {
@@ -45,9 +44,9 @@ export async function saveTables(
       for (const { name, table, isVector } of named) {
         const copy = copyInto(core, table);
         copies.push(copy);
-        writer.add(name, copy.handle, isVector);
+        core.functions.addTable(writer.address, name, copy.handle, isVector);
       }
-      core.check(writer.finish(container === 'gguf'));
+      core.check(core.functions.finishFile(writer.address, container === 'gguf'));
       return joined([...pieceBytes(core, writer)]);
     } finally {
       for (const copy of copies) copy.dispose();
@@ -59,13 +58,13 @@ export async function saveTables(
 export async function floatHeader(
   from: Core,
   { architecture, roles, vocabSize, dim }: ModelDescription,
-  origin: Origin,
+  origin: Handle,
 ): Promise<Uint8Array> {
   const said = { architecture, origin: packed(from, origin) };
   const core = await createFullCore(from.options);
   return withWriter(core, said, (writer) => {
-    core.check(writer.finishHeader(roles['embedding']!, vocabSize, dim));
-    const [header] = writer.pieces() as Piece[];
+    core.check(core.functions.finishHeader(writer.address, roles['embedding']!, vocabSize, dim));
+    const [header] = core.answer<Piece[]>(core.functions.pieces(writer.address));
     return core.memory.bytes(header!.address, header!.bytes);
   });
 }
@@ -77,20 +76,22 @@ interface Said {
 }
 
 /** Taken before anything is waited for, since the model may be disposed of meanwhile. */
-function packed({ memory }: Core, origin: Origin): Uint8Array {
-  origin.pack();
-  const bytes = memory.bytes(origin.packed(), origin.packedBytes());
-  origin.dropPacked();
-  return bytes;
+function packed(core: Core, origin: Handle): Uint8Array {
+  const { packOrigin, dropPacked } = core.functions;
+  const { address, bytes } = core.answer<{ address: number; bytes: number }>(packOrigin(origin.address));
+  const copy = core.memory.bytes(address, bytes);
+  dropPacked(origin.address);
+  return copy;
 }
 
-function withWriter<T>(core: FullCore, { architecture, origin }: Said, use: (writer: Writer) => T): T {
-  const writer = new core.functions.Writer();
+function withWriter<T>(core: FullCore, { architecture, origin }: Said, use: (writer: Handle) => T): T {
+  const { makeWriter, deleteWriter, setOrigin, setText } = core.functions;
+  const writer = core.own(makeWriter(), deleteWriter);
   const address = core.memory.allocate(origin.length);
   try {
     core.memory.write(address, origin);
-    core.check(writer.setOrigin(address, origin.length));
-    if (architecture !== '') writer.setText('general.architecture', architecture);
+    core.check(setOrigin(writer.address, address, origin.length));
+    if (architecture !== '') setText(writer.address, 'general.architecture', architecture);
     return use(writer);
   } finally {
     core.memory.release(address);

@@ -1,6 +1,8 @@
 /** Loads the small tensors that surround a table: positions, norms, projections, biases, mappings. */
+import { withCall } from './call.js';
 import { EmbeddingError } from './errors.js';
 import { factorRole, Factors } from './factors.js';
+import type { Handle } from './handle.js';
 import type { Loader } from './load.js';
 import type { Opened, Plan, Role } from './open.js';
 import { ModelStages } from './stages.js';
@@ -42,7 +44,11 @@ export async function loadStages(
   tables: { embedding: EmbeddingTable; head: EmbeddingTable; rows?: number },
 ): Promise<ModelStages> {
   const { core } = opened;
-  const handle = core.require(opened.opener.stages(tables.embedding.handle, tables.head.handle));
+  const { makeStages, deleteStages, setTable, setVector } = core.functions;
+  const handle = core.own(
+    makeStages(opened.opener.address, tables.embedding.handle, tables.head.handle),
+    deleteStages,
+  );
   const own: EmbeddingTable[] = [];
   const others: NamedTable[] = [];
   try {
@@ -55,8 +61,8 @@ export async function loadStages(
       const table = await loader.load(index);
       own.push(table);
       others.push({ name: role.name, table, isVector: role.rows === 1 });
-      if (kTables.includes(role.role)) core.check(handle.setTable(role.role, table.handle));
-      else core.check(handle.setVector(role.role, table.handle));
+      const set = kTables.includes(role.role) ? setTable : setVector;
+      core.check(set(handle.address, role.role, table.handle));
     }
     const factor = factorRole(plan);
     const factors = factor && new Factors(core, handle, factor);
@@ -84,15 +90,10 @@ export async function loadStagesAlone(
   return stages;
 }
 
-function giveMapping(
-  core: Opened['core'],
-  handle: { setMapping(at: number, n: number): void },
-  rows: Uint32Array,
-): void {
-  const address = core.memory.allocate(rows.byteLength);
-  core.memory.writeUint32s(address, rows);
-  handle.setMapping(address, rows.length);
-  core.memory.release(address);
+function giveMapping(core: Opened['core'], stages: Handle, rows: Uint32Array): void {
+  withCall(core, [rows], [], (call) =>
+    core.functions.setMapping(stages.address, call.give(rows), rows.length),
+  );
 }
 
 /** Little-endian integers of any width as row numbers. */

@@ -2,12 +2,12 @@
  * What surrounds the tables of a model that lives in this thread's memory: embed, the output stage, pooling and
  * geometry. Arguments are checked here; results are computed in pieces, so that a large call leaves the memory small.
  */
-import type { Stages as StagesHandle } from '../../build/wasm/id2vec.mjs';
 import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from './arguments.js';
 import type { CheckedHidden, CheckedIds } from './arguments.js';
-import { withCall } from './call.js';
+import { kEmbedCall, kHeadCall, kPoolCall, withCall } from './call.js';
 import type { Core } from './core.js';
 import type { Factors } from './factors.js';
+import type { Handle } from './handle.js';
 import type { Profile } from './open.js';
 import { kMetrics } from './neighbours.js';
 import { checkPool } from './pool_arguments.js';
@@ -40,7 +40,7 @@ export class ModelStages {
   /** Set where the embedding is factorized. */
   readonly factors: Factors | undefined;
   readonly #core: Core;
-  readonly #handle: StagesHandle;
+  readonly #handle: Handle;
   readonly #profile: Profile;
   readonly #vocabSize: number;
   readonly #dim: number;
@@ -56,7 +56,7 @@ export class ModelStages {
    */
   constructor(
     core: Core,
-    handle: StagesHandle,
+    handle: Handle,
     profile: Profile,
     tables: {
       embedding: EmbeddingTable;
@@ -74,10 +74,10 @@ export class ModelStages {
     this.others = tables.others ?? [];
     this.factors = tables.factors;
     this.#vocabSize = tables.rows ?? tables.embedding.vocabSize;
-    handle.setRows(this.#vocabSize);
+    core.functions.setRows(handle.address, this.#vocabSize);
     this.#dim = tables.embedding.dim;
     this.#headSize = tables.head.vocabSize;
-    this.ids = handle.ids();
+    this.ids = core.functions.countIds(handle.address);
   }
 
   /** Takes tables over that the stages use. */
@@ -96,13 +96,16 @@ export class ModelStages {
    */
   withHead<T>(table: EmbeddingTable, ids: Uint32Array, use: () => T): T {
     const size = this.#headSize;
-    withCall(this.#core, [ids], [], (call) => this.#handle.useHead(table.handle, call.give(ids), ids.length));
+    const { useHead } = this.#core.functions;
+    withCall(this.#core, [ids], [], (call) =>
+      useHead(this.#handle.address, table.handle, call.give(ids), ids.length),
+    );
     this.#headSize = table.vocabSize;
     this.#standIn = true;
     try {
       return use();
     } finally {
-      this.#handle.useHead(null, 0, 0);
+      useHead(this.#handle.address, 0, 0, 0);
       this.#headSize = size;
       this.#standIn = false;
     }
@@ -121,7 +124,7 @@ export class ModelStages {
 
   #embed(checked: CheckedIds, options: EmbedOptions, rows: Float32Array | undefined): Tensor {
     const { ids, dims } = checked;
-    const width = this.#handle.embedWidth();
+    const width = this.#core.functions.embedWidth(this.#handle.address);
     const length = dims.at(-1)!;
     const batch = dims.length === 1 ? 1 : dims[0]!;
     const positions = checkPerId('positions', options.positions, Uint32Array);
@@ -159,7 +162,7 @@ export class ModelStages {
       const bytes = inPlace === undefined ? (to - from) * width * 4 : 0;
       withCall(this.#core, Object.values(given), [bytes], (call) => {
         const target = inPlace ?? call.room(bytes);
-        const arguments_ = {
+        const fields = call.struct(kEmbedCall, {
           ids: call.give(given.ids),
           batch: count,
           length,
@@ -169,8 +172,8 @@ export class ModelStages {
           attentionMask: call.give(given.mask),
           tokenTypes: call.give(given.types),
           rows: call.give(given.rows),
-        };
-        this.#core.check(this.#handle.embed(arguments_, target));
+        });
+        this.#core.check(this.#core.functions.embed(this.#handle.address, fields, target));
         if (inPlace === undefined)
           this.#core.memory.readFloats(target, (to - from) * width, out, from * width);
       });
@@ -180,7 +183,7 @@ export class ModelStages {
   }
 
   logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions = {}): Tensor {
-    const checked = checkHidden(hidden, this.#handle.hiddenWidth());
+    const checked = checkHidden(hidden, this.#hiddenWidth);
     const call = this.#headCall(options, options.limit ?? this.#headSize);
     const width = call.allowed?.length ?? this.#headSize;
     const length = checked.count * width;
@@ -193,11 +196,11 @@ export class ModelStages {
         call,
         atOnce,
         inPlace === undefined ? [width * 4] : [],
-        (given, first, [room]) => {
+        (fields, first, count, [room]) => {
           const target = inPlace ?? room!;
-          this.#core.check(this.#handle.logits(given, target));
+          this.#core.check(this.#core.functions.headLogits(this.#handle.address, fields, target));
           if (inPlace === undefined) {
-            this.#core.memory.readFloats(target, given.count * width, out, first * width);
+            this.#core.memory.readFloats(target, count * width, out, first * width);
           }
         },
       );
@@ -207,17 +210,18 @@ export class ModelStages {
   }
 
   topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions = {}): TopK {
-    const checked = checkHidden(hidden, this.#handle.hiddenWidth());
+    const checked = checkHidden(hidden, this.#hiddenWidth);
     const limit = options.limit ?? (this.#standIn ? this.#headSize : this.tokenizerSize(this.#headSize));
     const call = this.#headCall(options, limit);
     checkK(k, competing(call.allowed, call.forbidden, limit));
     const values = new Float32Array(checked.count * k);
     const indices = new Int32Array(checked.count * k);
-    const atOnce = Math.max(pieces(Math.max(k, this.#handle.hiddenWidth())), kHiddenAtOnce);
-    this.#forHidden(checked, call, atOnce, [k * 4, k * 4], (given, first, [valuesAt, indicesAt]) => {
-      this.#core.check(this.#handle.topK(given, k, valuesAt!, indicesAt!));
-      this.#core.memory.readFloats(valuesAt!, given.count * k, values, first * k);
-      this.#core.memory.readInt32s(indicesAt!, given.count * k, indices, first * k);
+    const atOnce = Math.max(pieces(Math.max(k, this.#hiddenWidth)), kHiddenAtOnce);
+    this.#forHidden(checked, call, atOnce, [k * 4, k * 4], (fields, first, count, [valuesAt, indicesAt]) => {
+      const { headTopK } = this.#core.functions;
+      this.#core.check(headTopK(this.#handle.address, fields, k, valuesAt!, indicesAt!));
+      this.#core.memory.readFloats(valuesAt!, count * k, values, first * k);
+      this.#core.memory.readInt32s(indicesAt!, count * k, indices, first * k);
     });
     return { values, indices, dims: [...checked.dims, k] };
   }
@@ -227,7 +231,7 @@ export class ModelStages {
     return withCall(this.#core, [ids], [ids.byteLength], (call) => {
       const given = call.give(ids);
       const at = call.room(ids.byteLength);
-      this.#core.check(this.#handle.rowsOf(given, ids.length, at));
+      this.#core.check(this.#core.functions.rowsOf(this.#handle.address, given, ids.length, at));
       return this.#core.memory.uint32s(at, ids.length);
     });
   }
@@ -260,18 +264,18 @@ export class ModelStages {
       };
       withCall(this.#core, Object.values(given), [count * width * 4], (call) => {
         const target = call.room(count * width * 4);
-        const arguments_ = {
+        const fields = call.struct(kPoolCall, {
           ids: call.give(given.ids),
           idsLength: to - from,
           offsets: call.give(given.offsets),
           offsetsLength: given.offsets.length,
-          bagLength: 0,
           attentionMask: call.give(given.attentionMask),
           sampleWeights: call.give(given.sampleWeights),
           places: call.give(given.places),
           ...common,
-        };
-        this.#core.check(this.#handle.pool(gathered?.table.handle ?? null, arguments_, target));
+        });
+        const { pool } = this.#core.functions;
+        this.#core.check(pool(this.#handle.address, gathered?.table.handle ?? 0, fields, target));
         this.#core.memory.readFloats(target, count * width, out, first * width);
       });
     }
@@ -323,13 +327,17 @@ export class ModelStages {
     withCall(this.#core, [given], [this.ids * 4], (call) => {
       const at = call.room(this.ids * 4);
       this.#core.check(this.#core.functions.sifWeights(call.give(given), this.ids, a, at));
-      this.#handle.setWeights(at, this.ids);
+      this.#core.functions.setWeights(this.#handle.address, at, this.ids);
     });
   }
 
   dispose(): void {
     this.#handle.delete();
     for (const table of this.#own) table.dispose();
+  }
+
+  get #hiddenWidth(): number {
+    return this.#core.functions.hiddenWidth(this.#handle.address);
   }
 
   #headCall(options: HeadLogitsOptions & ScoreOptions, limit: number): HeadArguments {
@@ -350,15 +358,15 @@ export class ModelStages {
     { allowed, forbidden, ...rest }: HeadArguments,
     atOnce: number,
     resultBytes: readonly number[],
-    compute: (call: HeadCall, first: number, rooms: number[]) => void,
+    compute: (fields: number, first: number, count: number, rooms: number[]) => void,
   ): void {
-    const width = this.#handle.hiddenWidth();
+    const width = this.#hiddenWidth;
     for (let first = 0; first < hidden.count; first += atOnce) {
       const count = Math.min(atOnce, hidden.count - first);
       const part = hidden.data.subarray(first * width, (first + count) * width);
       const bytes = resultBytes.map((each) => each * count);
       withCall(this.#core, [part, allowed, forbidden], bytes, (call) => {
-        const given = {
+        const fields = call.struct(kHeadCall, {
           hidden: call.give(part),
           count,
           allowed: call.give(allowed),
@@ -366,10 +374,11 @@ export class ModelStages {
           forbidden: call.give(forbidden),
           forbiddenLength: forbidden?.length ?? 0,
           ...rest,
-        };
+        });
         compute(
-          given,
+          fields,
           first,
+          count,
           bytes.map((each) => call.room(each)),
         );
       });
@@ -388,14 +397,6 @@ interface HeadArguments {
   temperature: number;
   limit: number;
 }
-type HeadCall = Omit<HeadArguments, 'allowed' | 'forbidden'> & {
-  hidden: number;
-  count: number;
-  allowed: number;
-  allowedLength: number;
-  forbidden: number;
-  forbiddenLength: number;
-};
 
 /** How many runs of `width` floats make a piece. */
 function pieces(width: number): number {

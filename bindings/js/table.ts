@@ -1,10 +1,11 @@
 import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from './arguments.js';
 import type { CheckedHidden } from './arguments.js';
+import { kAffineCall, withCall } from './call.js';
 import { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
+import type { Handle } from './handle.js';
 import { lazy } from './lazy.js';
 import type { TableSpec } from './open.js';
-import type { Table as TableHandle } from '../../build/wasm/id2vec.mjs';
 import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
 import type { WasmOptions } from './wasm.js';
 
@@ -32,11 +33,11 @@ export class EmbeddingTable {
   readonly dim: number;
   readonly dtype: string;
   readonly #core: Core;
-  readonly #handle: TableHandle;
+  readonly #handle: Handle;
   #disposed = false;
 
   /** @internal Takes the handle over. */
-  constructor(core: Core, handle: TableHandle, spec: { rows: number; cols: number; dtype: string }) {
+  constructor(core: Core, handle: Handle, spec: { rows: number; cols: number; dtype: string }) {
     this.#core = core;
     this.#handle = handle;
     this.vocabSize = spec.rows;
@@ -63,13 +64,17 @@ export class EmbeddingTable {
 
   /** @internal A table whose bytes are still to be written. */
   static allocate(core: Core, spec: TableSpec, rows: number): EmbeddingTable {
-    const handle = core.require(core.functions.makeTable(spec, rows, core.isa));
-    return new EmbeddingTable(core, handle, { rows, cols: spec.cols, dtype: spec.dtype });
+    const { dtype, cols, affine } = spec;
+    const { makeTable, deleteTable } = core.functions;
+    const address = withCall(core, [], [], (call) =>
+      makeTable(dtype, rows, cols, affine ? call.struct(kAffineCall, affine) : 0, core.isa),
+    );
+    return new EmbeddingTable(core, core.own(address, deleteTable), { rows, cols, dtype });
   }
 
   /** @internal What another core needs to know to make the same table. */
   get spec(): TableSpec {
-    return this.handle.spec() as TableSpec;
+    return this.#core.answer(this.#core.functions.tableSpec(this.handle));
   }
 
   /** @internal */
@@ -91,7 +96,7 @@ export class EmbeddingTable {
 
   /** The instruction set of its kernels: `scalar`, `simd128` or `relaxed`. */
   get isa(): string {
-    return this.handle.isa();
+    return this.#core.functions.tableIsa(this.handle);
   }
 
   /** Bytes of its rows in memory. */
@@ -101,7 +106,7 @@ export class EmbeddingTable {
 
   /** Byte offset of its first row in the WebAssembly memory: two tables are one if their addresses are equal. */
   get address(): number {
-    return this.planes[0]!.address;
+    return planeOf(this.#core, this.handle, 0).address;
   }
 
   /** Size in bytes of the WebAssembly memory that it lies in. */
@@ -116,6 +121,7 @@ export class EmbeddingTable {
    */
   lookup(ids: Ids, options: LookupOptions = {}): Tensor {
     const handle = this.handle;
+    const { lookup } = this.#core.functions;
     const checked = checkIds(ids, this.vocabSize);
     const dims = [...checked.dims, this.dim];
     const length = checked.ids.length * this.dim;
@@ -125,7 +131,7 @@ export class EmbeddingTable {
       const part = checked.ids.subarray(start, start + atOnce);
       target.fill(start * this.dim, part.length * this.dim, part.length * 4, (out, scratch) => {
         this.#core.memory.writeUint32s(scratch, part);
-        return handle.lookup(scratch, part.length, out);
+        return lookup(handle, scratch, part.length, out);
       });
     }
     return { data: target.result(), dims };
@@ -149,7 +155,16 @@ export class EmbeddingTable {
         const count = Math.min(atOnce, checked.count - start);
         target.fill(start * width, count * width, rows.scratchBytes(count), (out, scratch) => {
           const from = rows.place(start, count, scratch);
-          return handle.logits(from, count, fast, onlyAddress, only?.length ?? 0, -1, out);
+          return this.#core.functions.logits(
+            handle,
+            from,
+            count,
+            fast,
+            onlyAddress,
+            only?.length ?? 0,
+            -1,
+            out,
+          );
         });
       }
     });
@@ -172,7 +187,7 @@ export class EmbeddingTable {
     const indices = new Int32Array(checked.count * k);
     const rows = new HiddenRows(this.#core, checked, this.dim);
     const atOnce = Math.max(piece(Math.max(k, this.dim)), kHiddenAtOnce);
-    const { memory } = this.#core;
+    const { memory, functions } = this.#core;
     this.#withCandidates(only, (onlyAddress) => {
       const nOnly = only?.length ?? 0;
       for (let start = 0; start < checked.count; start += atOnce) {
@@ -181,7 +196,9 @@ export class EmbeddingTable {
         memory.withScratch(2 * bytes + rows.scratchBytes(count), (valuesAt) => {
           const indicesAt = valuesAt + bytes;
           const from = rows.place(start, count, indicesAt + bytes);
-          this.#core.check(handle.topK(from, count, k, fast, onlyAddress, nOnly, limit, valuesAt, indicesAt));
+          this.#core.check(
+            functions.topK(handle, from, count, k, fast, onlyAddress, nOnly, limit, valuesAt, indicesAt),
+          );
           memory.readFloats(valuesAt, count * k, values, start * k);
           memory.readInt32s(indicesAt, count * k, indices, start * k);
         });
@@ -213,10 +230,10 @@ export class EmbeddingTable {
     this.dispose();
   }
 
-  /** @internal For functions of the core that take a table. */
-  get handle(): TableHandle {
+  /** @internal Its address, for functions of the core that take a table. */
+  get handle(): number {
     this.#checkAlive();
-    return this.#handle;
+    return this.#handle.address;
   }
 
   #checkAlive(): void {
@@ -227,7 +244,7 @@ export class EmbeddingTable {
 
   /** @internal Where its bytes lie: quants or whole blocks, scales, offsets; empty where its format has none. */
   get planes(): Plane[] {
-    return this.handle.planes() as Plane[];
+    return planesOf(this.#core, this.handle);
   }
 
   #candidates(ids: Ids | undefined): Uint32Array | undefined {
@@ -290,6 +307,16 @@ export class HeapFloats {
 export interface Plane {
   address: number;
   bytes: number;
+}
+
+/** @internal Of a table by its address: quants or whole blocks, scales, offsets. */
+export function planeOf({ functions }: Core, table: number, plane: number): Plane {
+  return { address: functions.planeAddress(table, plane), bytes: functions.planeBytes(table, plane) };
+}
+
+/** @internal */
+export function planesOf(core: Core, table: number): Plane[] {
+  return [0, 1, 2].map((plane) => planeOf(core, table, plane));
 }
 
 /** Computes `count` floats at address `out`, with `scratch` at hand; returns the core's code. */
@@ -377,8 +404,14 @@ function competing(only: Uint32Array, limit: number): number {
   return only.reduce((count, id) => count + (id < limit ? 1 : 0), 0);
 }
 
+interface Format {
+  name: string;
+  blockSize: number;
+  blockBytes: number;
+}
+
 function rowsOf(core: Core, bytes: number, { dtype, dim }: TableOptions): number {
-  const formats = core.functions.formats() as { name: string; blockSize: number; blockBytes: number }[];
+  const formats = core.answer<Format[]>(core.functions.formats());
   const format = formats.find(({ name }) => name === dtype);
   if (format === undefined) {
     const known = formats.map(({ name }) => name).join(', ');

@@ -1,4 +1,3 @@
-import type { Origin } from '../../build/wasm/id2vec.mjs';
 import type { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 
@@ -14,28 +13,41 @@ export interface TokenList {
   idOf(piece: string): number | undefined;
 }
 
+/** @internal Where the parts of a vocabulary lie in the core's memory; 0: the file has none. */
+export interface Vocabulary {
+  size: number;
+  text: number;
+  offsets: number;
+  scores: number;
+  types: number;
+}
+
+interface Place extends Pick<Vocabulary, 'text' | 'offsets'> {
+  core: Core;
+}
+
 /**
  * @internal Pieces stay as UTF-8 in the core's memory, and become strings one by one; the index by piece is made
  * when it is first asked for.
  */
 export class CoreTokens implements TokenList {
   readonly length: number;
-  #place: { core: Core; origin: Origin } | undefined;
+  #place: Place | undefined;
   #index: Map<string, number> | undefined;
 
-  /** `origin` is the caller's, and has to live as long. */
-  constructor(core: Core, origin: Origin) {
-    this.#place = { core, origin };
-    this.length = origin.size;
+  /** The origin that the vocabulary is of has to live as long. */
+  constructor(core: Core, vocabulary: Vocabulary) {
+    this.#place = { core, ...vocabulary };
+    this.length = vocabulary.size;
   }
 
   at(id: number): string {
     if (!Number.isInteger(id) || id < 0 || id >= this.length) {
       throw new RangeError(`token ${id} is outside the vocabulary of ${this.length} pieces`);
     }
-    const { core, origin } = this.#alive();
-    const [start, end] = core.memory.uint32s(origin.offsets + 4 * id, 2);
-    return core.memory.text(origin.text + start!, end! - start!);
+    const { core, text, offsets } = this.#alive();
+    const [start, end] = core.memory.uint32s(offsets + 4 * id, 2);
+    return core.memory.text(text + start!, end! - start!);
   }
 
   idOf(piece: string): number | undefined {
@@ -49,7 +61,7 @@ export class CoreTokens implements TokenList {
     this.#index = undefined;
   }
 
-  #alive(): { core: Core; origin: Origin } {
+  #alive(): Place {
     if (this.#place !== undefined) return this.#place;
     throw new EmbeddingError('disposed', 'The model of these tokens was disposed of: load it again.');
   }

@@ -2,10 +2,10 @@
  * Word vectors as people have them (GloVe and word2vec text, word2vec binary, fastText's `.vec`; gzip around them),
  * read in chunks of any size: rows leave as they come, tokens are kept to the end.
  */
-import type { WordVectorReader } from '../../build/wasm/id2vec.full.mjs';
 import { EmbeddingError } from './errors.js';
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
+import type { Handle } from './handle.js';
 import type { ReadOptions, Source } from './sources/source.js';
 import type { WasmOptions } from './wasm.js';
 
@@ -22,6 +22,9 @@ export interface WordVectorLayout {
   rowsOffset: number;
   bytes: number;
 }
+
+/** As the core answers it: the header lies at `address`. */
+type StoredLayout = Omit<WordVectorLayout, 'header'> & { address: number; headerBytes: number };
 
 /** A file of word vectors, recognised by its first line. */
 export class WordVectorFile {
@@ -57,40 +60,39 @@ export class WordVectorFile {
     write: (rows: Uint8Array) => Promise<void>,
     options: ReadOptions = {},
   ): Promise<WordVectorLayout> {
-    const reader = new this.core.functions.WordVectorReader();
+    const { functions, memory } = this.core;
+    const reader = this.core.own(functions.makeWordVectorReader(), functions.deleteWordVectorReader);
     try {
       for await (const chunk of unzipped(this.source, this.size, options)) {
         this.#check(this.#feed(reader, chunk));
         await this.#takeRows(reader, write);
       }
-      this.#check(reader.finish());
+      this.#check(functions.finishWords(reader.address));
       await this.#takeRows(reader, write);
-      this.#check(reader.layOut(name));
-      return {
-        rows: reader.size(),
-        dim: reader.dim(),
-        skipped: reader.skipped(),
-        header: this.core.memory.bytes(reader.header(), reader.headerBytes()),
-        rowsOffset: reader.rowsOffset(),
-        bytes: reader.fileBytes(),
-      };
+      this.#check(functions.layOutWords(reader.address, name));
+      const { address, headerBytes, ...layout } = this.core.answer<StoredLayout>(
+        functions.wordLayout(reader.address),
+      );
+      return { ...layout, header: memory.bytes(address, headerBytes) };
     } finally {
       reader.delete();
     }
   }
 
-  #feed(reader: WordVectorReader, chunk: Uint8Array): number {
-    const { memory } = this.core;
+  #feed(reader: Handle, chunk: Uint8Array): number {
+    const { memory, functions } = this.core;
     return memory.withScratch(chunk.length, (address) => {
       memory.write(address, chunk);
-      return reader.feed(address, chunk.length);
+      return functions.feedWords(reader.address, address, chunk.length);
     });
   }
 
-  async #takeRows(reader: WordVectorReader, write: (rows: Uint8Array) => Promise<void>): Promise<void> {
-    if (reader.rowsBytes() === 0) return;
-    const rows = this.core.memory.bytes(reader.rows(), reader.rowsBytes());
-    reader.dropRows();
+  async #takeRows(reader: Handle, write: (rows: Uint8Array) => Promise<void>): Promise<void> {
+    const { wordRows, wordRowsBytes, dropWordRows } = this.core.functions;
+    const count = wordRowsBytes(reader.address);
+    if (count === 0) return;
+    const rows = this.core.memory.bytes(wordRows(reader.address), count);
+    dropWordRows(reader.address);
     await write(rows);
   }
 

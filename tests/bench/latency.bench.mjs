@@ -28,12 +28,13 @@ async function benchLatency(format, [rows, cols], isa, options) {
   const idsInside = table.allocate(kFewIds);
   new Uint32Array(idsInside.data.buffer, idsInside.data.byteOffset, kFewIds).set(ids);
   const [idsAt, outAt] = [idsInside.data.byteOffset, inside.data.byteOffset];
+  const { functions } = table.core;
   const { handle } = table;
   const kept = new Float32Array(kFewIds * cols);
   const times = await measure(
     {
-      'kernel and border': () => handle.lookup(idsAt, kFewIds, outAt),
-      border: () => handle.lookup(idsAt, 0, outAt),
+      'kernel and border': () => functions.lookup(handle, idsAt, kFewIds, outAt),
+      border: () => functions.lookup(handle, idsAt, 0, outAt),
       'table, in place': () => table.lookup(ids, { out: inside.data }),
       'table, kept array': () => table.lookup(ids, { out: kept }),
       'table, new array': () => table.lookup(ids),

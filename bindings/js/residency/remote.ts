@@ -263,7 +263,7 @@ function obstacleTo(role: Role, source: (file: number) => unknown): string | und
   if (role.conversion === 'strided') return 'is stored in another order than row by row (strided)';
   if (role.conversion === 'zero-points') return 'has zero points that share bytes across rows';
   if (role.conversion === 'mxfp4') return 'has codes and exponents apart';
-  if (role.spec.perTensor === true) return 'has one scale for all rows';
+  if (role.spec.affine?.perTensor) return 'has one scale for all rows';
   if (role.inlineBytes > 0) return 'is stored in the header';
   return undefined;
 }

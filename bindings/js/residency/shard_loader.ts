@@ -107,7 +107,7 @@ export class ShardLoader {
   /** True where each row's bytes are in the file as they will be in memory. */
   #isPlain(index: number): boolean {
     const { conversion, inlineBytes, spec } = this.#role(index);
-    return conversion === 'none' && inlineBytes === 0 && !spec.perTensor;
+    return conversion === 'none' && inlineBytes === 0 && !spec.affine?.perTensor;
   }
 
   #role(index: number): Role {
@@ -194,7 +194,7 @@ export class ShardLoader {
   /** What has to be put in order first is loaded into this thread's memory, and passed on from there. */
   async #loadHereFirst(index: number): Promise<ShardedTable> {
     const { spec, rows } = this.#role(index);
-    if (spec.perTensor) {
+    if (spec.affine?.perTensor) {
       throw new EmbeddingError(
         'unsupported',
         'A table whose rows share one scale cannot be spread over workers: load it with residency "memory".',

@@ -131,11 +131,12 @@ async function fromGguf(
   const { signal } = options;
   const head = await root.read(0, Math.min(kMagic.length, await root.size(signal)), { signal });
   if (new TextDecoder().decode(head) !== kMagic) return undefined;
-  const { core, opener, directory } = await openHeaders(root, options);
-  const origin = opener.takeOrigin();
+  const opened = await openHeaders(root, options);
+  const { core, opener, directory } = opened;
+  const origin = opened.takeOrigin();
   try {
-    if (origin.size === 0) return undefined;
-    return tokenizerFiles(readGgufVocabulary(core, origin, new Map(directory.metadata)));
+    const vocabulary = readGgufVocabulary(core, origin, new Map(directory.metadata));
+    return vocabulary && tokenizerFiles(vocabulary);
   } finally {
     origin.delete();
     opener.delete();

@@ -1,7 +1,8 @@
 /** What a GGUF file says about its tokenizer, taken out of the core's memory. */
-import type { Origin } from '../../../build/wasm/id2vec.mjs';
 import type { Core } from '../core.js';
+import type { Handle } from '../handle.js';
 import type { MetadataValue } from '../open.js';
+import type { Vocabulary } from '../tokens.js';
 
 /** Values of `tokenizer.ggml.token_type`. */
 export const PieceType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
@@ -35,21 +36,24 @@ interface LongArray {
 
 const kPrefix = 'tokenizer.ggml.';
 
+/** Undefined where the file has none. */
 export function readGgufVocabulary(
   core: Core,
-  origin: Origin,
+  origin: Handle,
   metadata: ReadonlyMap<string, MetadataValue>,
-): GgufVocabulary {
+): GgufVocabulary | undefined {
   const text = (name: string): string => {
     const value = metadata.get(kPrefix + name);
     return typeof value === 'string' ? value : '';
   };
-  const { size, scores, types } = origin;
+  const vocabulary = core.answer<Vocabulary>(core.functions.vocabulary(origin.address));
+  const { size, scores, types } = vocabulary;
+  if (size === 0) return undefined;
   const charsmap = charsmapOf(core, origin, metadata.get(`${kPrefix}precompiled_charsmap`));
   return {
     model: text('model'),
     pre: text('pre'),
-    pieces: piecesOf(core, origin),
+    pieces: piecesOf(core, vocabulary),
     merges: mergesOf(core, origin, metadata.get(`${kPrefix}merges`)),
     ...(scores !== 0 && { scores: core.memory.floats(scores, size) }),
     ...(types !== 0 && { types: Int32Array.from(core.memory.uint32s(types, size)) }),
@@ -65,18 +69,21 @@ export function readGgufVocabulary(
   };
 }
 
-function piecesOf(core: Core, { size, text, offsets }: Origin): string[] {
-  if (size === 0) return [];
+function piecesOf(core: Core, { size, text, offsets }: Vocabulary): string[] {
   const ends = core.memory.uint32s(offsets, size + 1);
   return Array.from({ length: size }, (_, id) =>
     core.memory.text(text + ends[id]!, ends[id + 1]! - ends[id]!),
   );
 }
 
+function longArray(core: Core, origin: Handle, key: string): LongArray | null {
+  return core.answer(core.functions.longArray(origin.address, key));
+}
+
 // A short array is metadata like any other, a long one stands in the core's memory as the file has it.
-function mergesOf(core: Core, origin: Origin, short: MetadataValue | undefined): string[] {
+function mergesOf(core: Core, origin: Handle, short: MetadataValue | undefined): string[] {
   if (Array.isArray(short)) return short.map(String);
-  const array = origin.longArray(`${kPrefix}merges`) as LongArray | null;
+  const array = longArray(core, origin, `${kPrefix}merges`);
   if (array === null) return [];
   const bytes = core.memory.bytes(array.address, array.bytes);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
@@ -90,8 +97,8 @@ function mergesOf(core: Core, origin: Origin, short: MetadataValue | undefined):
   });
 }
 
-function charsmapOf(core: Core, origin: Origin, short: MetadataValue | undefined): Uint8Array | undefined {
+function charsmapOf(core: Core, origin: Handle, short: MetadataValue | undefined): Uint8Array | undefined {
   if (Array.isArray(short)) return Uint8Array.from(short.map(Number));
-  const array = origin.longArray(`${kPrefix}precompiled_charsmap`) as LongArray | null;
+  const array = longArray(core, origin, `${kPrefix}precompiled_charsmap`);
   return array === null ? undefined : core.memory.bytes(array.address, array.bytes);
 }

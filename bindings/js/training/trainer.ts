@@ -2,17 +2,32 @@
  * Trains the table of a model in place: gradients of a step are accumulated, then an optimizer moves the rows they touch.
  * Synchronous: a step costs what the touched rows cost, and a worker is the place for long runs.
  */
-import type { Trainer as TrainerHandle } from '../../../build/wasm/id2vec.full.mjs';
 import { checkHidden, checkIds } from '../arguments.js';
 import { withCall } from '../call.js';
 import type { Core } from '../core.js';
 import { EmbeddingError } from '../errors.js';
+import type { Handle } from '../handle.js';
 import type { Profile } from '../open.js';
 import { checkOneOf, checkPerId } from '../stage_arguments.js';
 import type { EmbeddingTable } from '../table.js';
 import type { Ids, Tensor } from '../types.js';
 import { kDefaults } from './options.js';
 import type { CrossEntropy, PoolGradientOptions, SparseGradient, TrainerOptions } from './options.js';
+
+/** The fields of the structs of bindings/calls.h, in their order. */
+export const kOptimizerCall = Object.keys(kDefaults) as (keyof typeof kDefaults)[];
+export const kPoolGradientCall = [
+  'ids',
+  'count',
+  'offsets',
+  'offsetsLength',
+  'bagLength',
+  'mask',
+  'weights',
+  'dPooled',
+  'dPooledLength',
+  'mode',
+] as const;
 
 const kModes = ['mean', 'sum', 'max'] as const;
 
@@ -31,7 +46,7 @@ export interface Trainee {
 export class Trainer {
   readonly #trainee: Trainee;
   readonly #byFrequency: boolean;
-  #handle: TrainerHandle | undefined;
+  #handle: Handle | undefined;
 
   /** @internal Use `model.trainer(options)`. */
   constructor(trainee: Trainee, options: TrainerOptions = {}) {
@@ -51,9 +66,14 @@ export class Trainer {
     }
     this.#trainee = trainee;
     this.#byFrequency = scaleGradByFreq;
-    this.#handle = new core.training.Trainer(embedding.handle, paddingId ?? -1);
+    const { makeTrainer, deleteTrainer, useOptimizer } = core.training;
+    const handle = core.own(makeTrainer(embedding.handle, paddingId ?? -1), deleteTrainer);
+    this.#handle = handle;
     try {
-      core.check(this.#handle.use(optimizer, { ...kDefaults, ...definedOf(rest) }));
+      const values = { ...kDefaults, ...definedOf(rest) };
+      withCall(core, [], [], (call) => {
+        core.check(useOptimizer(handle.address, optimizer, call.struct(kOptimizerCall, values)));
+      });
     } catch (error) {
       this.dispose();
       throw error;
@@ -83,7 +103,8 @@ export class Trainer {
     const scale = through === 'embed' ? profile.embeddingScale : 1;
     core.check(
       withCall(core, [checked, values], [], (call) =>
-        handle.accumulate(
+        core.training.accumulate(
+          handle,
           call.give(checked),
           checked.length,
           call.give(values),
@@ -109,8 +130,9 @@ export class Trainer {
     const values = dataOf(dPooled);
     core.check(
       withCall(core, [checked, offsets, weights, mask, values], [], (call) =>
-        handle.accumulatePool(
-          {
+        core.training.accumulatePool(
+          handle,
+          call.struct(kPoolGradientCall, {
             ids: call.give(checked),
             count: checked.length,
             offsets: call.give(offsets),
@@ -121,7 +143,7 @@ export class Trainer {
             dPooled: call.give(values),
             dPooledLength: values.length,
             mode,
-          },
+          }),
           this.#byFrequency,
         ),
       ),
@@ -147,7 +169,8 @@ export class Trainer {
     }
     return withCall(core, [data, values], [data.byteLength], (call) => {
       const out = call.room(data.byteLength);
-      core.check(handle.accumulateLogits(call.give(data), count, call.give(values), scale, out));
+      const [from, gradient] = [call.give(data), call.give(values)];
+      core.check(core.training.accumulateLogits(handle, from, count, gradient, scale, out));
       return core.memory.floats(out, data.length);
     });
   }
@@ -179,10 +202,10 @@ export class Trainer {
     });
     return withCall(core, [data, wanted], [data.byteLength], (call) => {
       const out = call.room(data.byteLength);
-      core.check(
-        handle.crossEntropy(call.give(data), count, call.give(wanted), scale, reduction === 'mean', out),
-      );
-      return { loss: handle.loss(), dHidden: core.memory.floats(out, data.length) };
+      const [from, ids] = [call.give(data), call.give(wanted)];
+      const { crossEntropy, loss } = core.training;
+      core.check(crossEntropy(handle, from, count, ids, scale, reduction === 'mean', out));
+      return { loss: loss(handle), dHidden: core.memory.floats(out, data.length) };
     });
   }
 
@@ -191,26 +214,27 @@ export class Trainer {
    * @throws {TypeError} where the sums are not finite: table, state and gradient are as before the call
    */
   step(): void {
+    const { core, changed } = this.#trainee;
     const handle = this.#alive();
-    this.#trainee.core.check(handle.step());
-    handle.zeroGradient();
-    this.#trainee.changed();
+    core.check(core.training.step(handle));
+    core.training.zeroGradient(handle);
+    changed();
   }
 
   /** Forgets the gradient that was accumulated since the last step. */
   zeroGrad(): void {
-    this.#alive().zeroGradient();
+    this.#trainee.core.training.zeroGradient(this.#alive());
   }
 
   /** A copy of what was accumulated since the last step. */
   gradient(): SparseGradient {
     const { core, embedding } = this.#trainee;
     const handle = this.#alive();
-    const count = handle.touched();
+    const count = core.training.touched(handle);
     const bytes = count * embedding.dim * 4;
     return withCall(core, [], [count * 4, bytes], (call) => {
       const [ids, values] = [call.room(count * 4), call.room(bytes)];
-      core.check(handle.gradient(ids, values));
+      core.check(core.training.gradient(handle, ids, values));
       return {
         indices: core.memory.uint32s(ids, count),
         values: core.memory.floats(values, count * embedding.dim),
@@ -220,32 +244,35 @@ export class Trainer {
 
   /** Bytes of optimizer state: proportional to the rows that were ever touched. */
   get stateBytes(): number {
-    return this.#alive().stateBytes();
+    return this.#trainee.core.training.stateBytes(this.#alive());
   }
 
   /** Rows that have optimizer state. */
   get stateRows(): number {
-    return this.#alive().stateRows();
+    return this.#trainee.core.training.stateRows(this.#alive());
   }
 
   /** Steps so far. */
   get steps(): number {
-    return this.#alive().steps();
+    return this.#trainee.core.training.steps(this.#alive());
   }
 
   /** For schedules. */
   setLearningRate(rate: number): void {
-    this.#trainee.core.check(this.#alive().setLearningRate(rate));
+    const { core } = this.#trainee;
+    core.check(core.training.setLearningRate(this.#alive(), rate));
   }
 
   /** The optimizer's state, to go on later with the same options. */
   saveState(): Uint8Array {
+    const { core } = this.#trainee;
+    const { saveState, stateAddress, stateLength, dropState } = core.training;
     const handle = this.#alive();
-    this.#trainee.core.check(handle.saveState());
+    core.check(saveState(handle));
     try {
-      return this.#trainee.core.memory.bytes(handle.stateAddress(), handle.stateLength());
+      return core.memory.bytes(stateAddress(handle), stateLength(handle));
     } finally {
-      handle.dropState();
+      dropState(handle);
     }
   }
 
@@ -253,7 +280,8 @@ export class Trainer {
   restoreState(state: Uint8Array): void {
     const { core } = this.#trainee;
     const handle = this.#alive();
-    core.check(withCall(core, [state], [], (call) => handle.restoreState(call.give(state), state.length)));
+    const { restoreState } = core.training;
+    core.check(withCall(core, [state], [], (call) => restoreState(handle, call.give(state), state.length)));
   }
 
   /** Frees gradient and state; the table stays with its model. */
@@ -283,9 +311,9 @@ export class Trainer {
     return profile.hiddenScale * profile.logitScale;
   }
 
-  #alive(): TrainerHandle {
+  #alive(): number {
     void this.#trainee.embedding.handle; // throws where the model was disposed of
-    if (this.#handle !== undefined) return this.#handle;
+    if (this.#handle !== undefined) return this.#handle.address;
     throw new EmbeddingError('disposed', 'This trainer was disposed of: make another one.');
   }
 }

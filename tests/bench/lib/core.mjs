@@ -1,30 +1,10 @@
-/** The built WebAssembly module without the package around it: what only benchmarks ask for. Runs in Node and browsers. */
-import createModule from '../../../build/wasm/id2vec.mjs';
-
-export async function openModule(isa) {
-  const file = new URL(
-    `../../../build/wasm/id2vec.${isa === 'relaxed' ? 'relaxed' : 'simd128'}.wasm`,
-    import.meta.url,
-  );
-  const bytes = await read(file);
-  return createModule({
-    instantiateWasm(imports, receive) {
-      WebAssembly.instantiate(bytes, imports).then(({ instance, module }) => receive(instance, module));
-      return {};
-    },
-  });
-}
-
-async function read(file) {
-  if (file.protocol !== 'file:') return (await fetch(file)).arrayBuffer();
-  const { readFile } = await import('node:fs/promises');
-  return readFile(file);
-}
+/** What the core says of its formats. Runs in Node and browsers. */
+import { EmbeddingTable } from '../../../dist/index.js';
 
 /** Name, block size and block bytes of every format whose rows are blocks. */
 export async function blockFormats() {
-  const { formats } = await openModule('simd128');
-  return formats().filter(({ name }) => !name.startsWith('AFFINE'));
+  const { core } = await EmbeddingTable.create(new Float32Array(1), { dtype: 'F32', dim: 1 });
+  return core.answer(core.functions.formats()).filter(({ name }) => !name.startsWith('AFFINE'));
 }
 
 /** Those of `names`, a list with commas or `all`. */
