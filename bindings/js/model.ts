@@ -30,7 +30,6 @@ import type {
 } from './stage_types.js';
 import type { WorkersOptions } from './residency/workers.js';
 import type { EmbeddingTable } from './table.js';
-import { checkFresh, rowSource } from './training/fresh.js';
 import type { FreshTable } from './training/fresh.js';
 import type { TrainerOptions } from './training/options.js';
 import { Trainer } from './training/trainer.js';
@@ -300,6 +299,7 @@ export class EmbeddingModel {
       (await this.lookup(Array.from({ length: count }, (_, i) => first + i))).data;
     this.#alive();
     const { floatHeader } = await lazy('writing model files', () => import('./save.js'));
+    const { rowSource } = await fresh();
     this.#alive();
     const header = await floatHeader(this.#core, this.#description, this.#origin);
     const source = rowSource({ vocabSize: this.vocabSize, dim: this.dim, rows, header });
@@ -312,6 +312,7 @@ export class EmbeddingModel {
    */
   static async create(options: FreshOptions): Promise<EmbeddingModel> {
     const { vocabSize, dim, standardDeviation = 1 / Math.sqrt(dim), seed = 0, ...load } = options;
+    const { checkFresh, rowSource } = await fresh();
     checkFresh(options);
     const source = rowSource({ vocabSize, dim, rows: (_, count) => new Float32Array(count * dim) });
     const model = await EmbeddingModel.load(source, load);
@@ -417,6 +418,10 @@ async function loadIntoMemory(
     for (const table of tables) table.dispose();
     throw error;
   }
+}
+
+function fresh(): Promise<typeof import('./training/fresh.js')> {
+  return lazy('fresh tables', () => import('./training/fresh.js'));
 }
 
 // What was fetched is broken, as opposed to: it was not fetched, or not wanted any more.

@@ -38,7 +38,7 @@ function downloadsOf(chunks) {
   const start = new Set(closure('index.js', chunks));
   const later = (name, entry, ...others) => ({
     name,
-    files: [...closure(entry, chunks).filter((file) => !start.has(file)), ...others],
+    files: [entry, ...others].flatMap((file) => closure(file, chunks).filter((found) => !start.has(found))),
   });
   const full = ['id2vec.full.relaxed.wasm'];
   return [
@@ -49,7 +49,7 @@ function downloadsOf(chunks) {
     later('+ quantize', 'quantize.js', ...full),
     later('+ save', 'save.js', ...full),
     later('+ integrity', 'verified.js'),
-    later('+ residency "remote"', 'remote.js'),
+    later('+ residency "remote"', 'remote.js', 'ranges.js'),
     later('+ residency "workers"', 'workers.js', 'worker.js'),
   ];
 }

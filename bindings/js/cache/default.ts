@@ -2,7 +2,6 @@ import { hasFileSystem } from '../sources/node.js';
 import { CacheApiStore } from './cache_api_store.js';
 import { ModelCache } from './cache.js';
 import type { CacheOptions } from './cache.js';
-import { DiskStore } from './disk_store.js';
 import { OpfsStore } from './opfs_store.js';
 import type { BlockStore } from './store.js';
 
@@ -23,7 +22,10 @@ export function openCache(options: CacheOptions = {}): ModelCache {
 }
 
 async function openStore(folder?: string): Promise<BlockStore | undefined> {
-  if (hasFileSystem()) return DiskStore.open(folder);
+  if (hasFileSystem()) {
+    const { DiskStore } = await import('./disk_store.js');
+    return DiskStore.open(folder);
+  }
   return (await OpfsStore.open()) ?? (await CacheApiStore.open());
 }
 

@@ -4,6 +4,7 @@
  * the server check that, but may cost a CORS preflight; comparing the validators of the answers does the same.
  */
 import { EmbeddingError } from '../errors.js';
+import { lazy } from '../lazy.js';
 import type { Answer, Validators } from './answer.js';
 import { MissingSource } from './buffer.js';
 import { baseName, checkRange, collect, isSafeSibling } from './checks.js';
@@ -13,7 +14,7 @@ import { HttpFile } from './http_file.js';
 import { probe } from './probe.js';
 import { Prefix } from './prefix.js';
 import type { Probed } from './probe.js';
-import { RangeReader } from './ranges.js';
+import type { RangeReader } from './ranges.js';
 import type { HttpRecipe } from './recipe.js';
 import { release } from './release.js';
 import { Attempts, Transient } from './retry.js';
@@ -45,7 +46,7 @@ export class HttpSource implements Source {
   readonly label: string;
   readonly #file: HttpFile;
   readonly #options: HttpOptions;
-  readonly #ranges: RangeReader;
+  #ranges: Promise<RangeReader> | undefined;
   readonly #siblings: HttpSource[] = [];
   #probing: Promise<Probed> | undefined;
   #probed: Probed | undefined;
@@ -56,7 +57,6 @@ export class HttpSource implements Source {
     }
     this.#options = options;
     this.#file = new HttpFile(target, context.client ?? makeClient(options));
-    this.#ranges = new RangeReader(this.#file);
     this.label = this.#file.url;
     this.name = baseName(new URL(this.label).pathname) || 'model';
     if (context.version?.size !== undefined) {
@@ -123,10 +123,21 @@ export class HttpSource implements Source {
     const far = ranges.filter(({ end }) => end > prefix.length);
     const read =
       this.parallel > 1
-        ? await this.#ranges.read(far, readOne, () => this.parallel, options.signal)
+        ? await (await this.#rangeReader()).read(far, readOne, () => this.parallel, options.signal)
         : await readInOrder(far, readOne);
     let next = 0;
     return ranges.map(({ start, end }) => (end > prefix.length ? read[next++]! : prefix.slice(start, end)));
+  }
+
+  #rangeReader(): Promise<RangeReader> {
+    this.#ranges ??= lazy('reading rows', () => import('./ranges.js')).then(
+      ({ RangeReader: Reader }) => new Reader(this.#file),
+      (error: unknown) => {
+        this.#ranges = undefined; // the next call tries again
+        throw error;
+      },
+    );
+    return this.#ranges;
   }
 
   sibling(name: string): Source {

@@ -5,12 +5,10 @@ import { cache as defaultCache } from '../cache/default.js';
 import { BufferSource } from './buffer.js';
 import { CachedSource } from './cached.js';
 import { blobBytes, ChunkedSource } from './chunked.js';
-import { chooseRoot, folderSource } from './folder.js';
 import { HttpSource } from './http.js';
 import type { HttpOptions } from './http.js';
 import { hubUrl } from './hub.js';
 import { hasFileSystem, nodeModule } from './node.js';
-import { PathSource, rootPath } from './path.js';
 import type { DigestOf } from './verified.js';
 import type { ByteSource, Source, SourceLike } from './source.js';
 
@@ -50,7 +48,7 @@ async function openAny(source: SourceLike, options: SourceOptions): Promise<Sour
   if (source instanceof ArrayBuffer || source instanceof Uint8Array) return new BufferSource(source);
   if (typeof Request !== 'undefined' && source instanceof Request) return openHttp(source, options);
   if (typeof Blob !== 'undefined' && source instanceof Blob) return openBlob(source);
-  if (isFileList(source)) return folderSource(Array.from(source), options.root);
+  if (isFileList(source)) return openFolder(Array.from(source), options.root);
   if (isByteSource(source)) return new ChunkedSource(source, source.name ?? 'model');
   throw new TypeError(
     'A model is loaded from a URL, a path, a Request, a Blob or File, a list of Files, bytes, or { byteLength, slice }',
@@ -121,7 +119,13 @@ async function openFileUrl(address: string): Promise<Source> {
 }
 
 async function openPath(path: string): Promise<Source> {
-  return new PathSource(await rootPath(path, chooseRoot));
+  const { PathSource, rootPath } = await lazy('files on disk', () => import('./path.js'));
+  return new PathSource(await rootPath(path));
+}
+
+async function openFolder(files: readonly File[], root?: string): Promise<Source> {
+  const { folderSource } = await lazy('folders', () => import('./folder.js'));
+  return folderSource(files, root);
 }
 
 function absoluteUrl(address: string): string {

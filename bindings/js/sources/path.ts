@@ -1,6 +1,7 @@
 import { EmbeddingError } from '../errors.js';
 import { MissingSource } from './buffer.js';
 import { checkRange, isSafeSibling, notFound } from './checks.js';
+import { chooseRoot } from './folder.js';
 import { nodeModule } from './node.js';
 import type { PathRecipe } from './recipe.js';
 import type { ReadOptions, Source } from './source.js';
@@ -126,15 +127,12 @@ function openingFailed(path: string, error: unknown): EmbeddingError {
 }
 
 /** Path of the file to open for a path that may name a folder: the folder's root file of a model. */
-export async function rootPath(
-  path: string,
-  choose: (names: string[]) => string | undefined,
-): Promise<string> {
+export async function rootPath(path: string): Promise<string> {
   const fs = await nodeModule<Fs>('node:fs/promises');
   const { join } = await nodeModule<Path>('node:path');
   const status = await fs.stat(path).catch(() => undefined);
   if (!status?.isDirectory()) return path;
-  const root = choose(await fs.readdir(path));
+  const root = chooseRoot(await fs.readdir(path));
   if (root !== undefined) return join(path, root);
   throw notFound(`of a model in the folder ${path}`);
 }
