@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/elementary.h"
 #include "core/text.h"
 #include "stage/activation.h"
 #include "stage/checks.h"
@@ -34,7 +35,7 @@ class ScoreRules {
 
   float finished(float z, uint64_t id) const {
     z *= scale_;
-    if (softcap_ > 0) z = static_cast<float>(softcap_ * std::tanh(z / softcap_));
+    if (softcap_ > 0) z = static_cast<float>(softcap_ * hyperbolic_tangent(z / softcap_));
     if (id < bias_.size()) z += bias_[id];
     return temperature_ == 1 ? z : static_cast<float>(z / temperature_);
   }
@@ -146,7 +147,7 @@ void softmax(std::span<float> z, Scores scores) {
   const double log_total = total.value();
   for (float& value : z) {
     const double shifted = value - log_total;
-    value = static_cast<float>(scores == Scores::kSoftmax ? std::exp(shifted) : shifted);
+    value = static_cast<float>(scores == Scores::kSoftmax ? exponential(shifted) : shifted);
   }
 }
 
@@ -159,7 +160,7 @@ void finish_winners(const ScoreRules& rules, bool finished, Scores scores, size_
       value = rules.finished(value, static_cast<uint64_t>(best.indices[i]));
     if (scores == Scores::kLogits) continue;
     const double shifted = double{value} - best.log_sum_exp[i / k];
-    value = static_cast<float>(scores == Scores::kSoftmax ? std::exp(shifted) : shifted);
+    value = static_cast<float>(scores == Scores::kSoftmax ? exponential(shifted) : shifted);
   }
 }
 

@@ -1,12 +1,13 @@
 #include "stage/positions.h"
 
-#include <cmath>
-
+#include "core/elementary.h"
 #include "core/text.h"
 #include "stage/checks.h"
 
 namespace id2vec {
 namespace {
+
+constexpr double kLog10000 = 9.210340371976182736;
 
 // Of one sequence: every rule is a running count over it.
 class Counter {
@@ -77,7 +78,7 @@ Status position_rows(const Profile& profile, std::span<const uint32_t> ids, Sequ
 Sinusoids::Sinusoids(Positions kind, std::span<double> divisors, size_t width)
     : kind_(kind), divisors_(divisors), width_(width) {
   for (size_t i = 0; i < divisors.size(); ++i) {
-    divisors[i] = std::pow(10000.0, static_cast<double>(2 * i) / static_cast<double>(width));
+    divisors[i] = exponential(kLog10000 * static_cast<double>(2 * i) / static_cast<double>(width));
   }
 }
 
@@ -85,9 +86,9 @@ void Sinusoids::row(uint32_t position, float* out) const {
   const size_t sines = divisors_.size(), cosines = width_ - sines;
   const bool interleaved = kind_ == Positions::kSinusoidalInterleaved;
   for (size_t i = 0; i < sines; ++i) {
-    const double angle = position / divisors_[i];
-    out[interleaved ? 2 * i : i] = static_cast<float>(std::sin(angle));
-    if (i < cosines) out[interleaved ? 2 * i + 1 : sines + i] = static_cast<float>(std::cos(angle));
+    const Direction at = direction(position / divisors_[i]);
+    out[interleaved ? 2 * i : i] = static_cast<float>(at.sine);
+    if (i < cosines) out[interleaved ? 2 * i + 1 : sines + i] = static_cast<float>(at.cosine);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/elementary.h"
 #include "core/text.h"
 #include "training/vector.h"
 
@@ -61,13 +62,15 @@ struct LogSumExp {
 
   void add(double value) {
     if (value > maximum) {
-      sum = sum * std::exp(maximum - value) + 1;
+      sum = sum * exponential(maximum - value) + 1;
       maximum = value;
     } else {
-      sum += std::exp(value - maximum);
+      sum += exponential(value - maximum);
     }
   }
-  double value() const { return maximum + std::log(sum); }
+  double value() const { return maximum + logarithm(sum); }
+  // exp(x) ÷ Σ exp
+  double share(double x) const { return exponential(x - maximum) / sum; }
 };
 
 }  // namespace
@@ -143,7 +146,7 @@ Result<double> accumulate_cross_entropy(const FloatTable& table, std::span<const
   }
   std::fill(d_hidden.begin(), d_hidden.end(), 0.0f);
   for_each_logit([&](size_t n, uint64_t row) {
-    const double probability = std::exp(logit(n, row) - sums[n].value());
+    const double probability = sums[n].share(logit(n, row));
     const double target = static_cast<int64_t>(row) == targets[n] ? 1.0 : 0.0;
     const float dz = static_cast<float>(options.logit_scale * weight * (probability - target));
     back_propagate(table, row, hidden.data() + n * table.cols, dz, gradient,

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/elementary.h"
+
 namespace id2vec {
 namespace {
 
@@ -29,10 +31,10 @@ class SplitMix64 {
 void fill_normal(std::span<float> weights, double standard_deviation, uint64_t seed) {
   SplitMix64 random(seed);
   for (size_t i = 0; i < weights.size(); i += 2) {
-    const double radius = standard_deviation * std::sqrt(-2 * std::log(random.uniform()));
-    const double angle = 2 * std::numbers::pi * random.uniform();
-    weights[i] = static_cast<float>(radius * std::cos(angle));
-    if (i + 1 < weights.size()) weights[i + 1] = static_cast<float>(radius * std::sin(angle));
+    const double radius = standard_deviation * std::sqrt(-2 * logarithm(random.uniform()));
+    const Direction to = direction(2 * std::numbers::pi * random.uniform());
+    weights[i] = static_cast<float>(radius * to.cosine);
+    if (i + 1 < weights.size()) weights[i + 1] = static_cast<float>(radius * to.sine);
   }
 }
 

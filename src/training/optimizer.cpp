@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/elementary.h"
 #include "core/text.h"
 
 namespace id2vec {
@@ -198,11 +199,10 @@ void Optimizer::update_row(uint32_t id, float* w, const float* g) {
     case OptimizerKind::kRowwiseAdagrad: rowwise_adagrad(range, w, g, *first, epsilon); break;
     case OptimizerKind::kAdam:
     case OptimizerKind::kAdamW: {
-      const double t =
-          has_row_steps() ? static_cast<double>(++row_steps_[slot]) : static_cast<double>(steps_);
+      const uint64_t t = has_row_steps() ? ++row_steps_[slot] : steps_;
       const Moments moments{static_cast<float>(options_.beta1), static_cast<float>(options_.beta2), epsilon,
-                            static_cast<float>(options_.learning_rate / (1 - std::pow(options_.beta1, t))),
-                            static_cast<float>(1 / (1 - std::pow(options_.beta2, t)))};
+                            static_cast<float>(options_.learning_rate / (1 - power(options_.beta1, t))),
+                            static_cast<float>(1 / (1 - power(options_.beta2, t)))};
       Range decay = range;
       if (options_.kind == OptimizerKind::kAdamW) {
         const float keep = static_cast<float>(1 - options_.learning_rate * options_.weight_decay);
