@@ -18,11 +18,20 @@
 
 namespace id2vec {
 
+// An address that the compiler cannot see through.
 inline const void* unknown_origin(const void* address) {
 #ifdef __wasm__
   asm("" : "+r"(address));
 #endif
   return address;
+}
+
+// The same for a number.
+inline size_t unknown_value(size_t value) {
+#ifdef __wasm__
+  asm("" : "+r"(value));
+#endif
+  return value;
 }
 
 // A constant that stays in its register, loaded once before the loop that uses it. A v128.const would be built anew,

@@ -59,18 +59,35 @@ constexpr DotOne one_of() {
 template <class Isa, PackedFormat F>
 constexpr Packing kPacking{
     load_stretch<F>, one_of<Isa, F>(),
-    F::kGroupSize,   F::kZero,
-    kSigned<F>,      {method_of<Isa, F>(Precision::kHigh), method_of<Isa, F>(Precision::kFast)}};
+    F::kGroupSize,   kStretchZero<F>,
+    F::kHasOffset,   {method_of<Isa, F>(Precision::kHigh), method_of<Isa, F>(Precision::kFast)}};
+
+// visit(first, layout, at) for the tiles of `count` vectors: which vector is its first, and where it lies in the scratch.
+// Returns where the last ends.
+template <class Visit>
+size_t for_each_tile(const FormatKernels& format, const TableView& table, size_t count, Precision precision,
+                     Visit&& visit) {
+  size_t at = 0;
+  for (size_t first = 0; first < count; first += kMaxTile) {
+    const TileLayout layout = packing_of(format).layout(table.cols, count - first, precision);
+    visit(first, layout, at);
+    at += layout.bytes();
+  }
+  return at;
+}
 
 inline size_t packed_scratch_bytes(const FormatKernels& format, const TableView& table, size_t count,
                                    Precision precision) {
-  return packing_of(format).layout(table.cols, count, precision).bytes();
+  return for_each_tile(format, table, count, precision, [](size_t, const TileLayout&, size_t) {});
 }
 
 inline void prepare_packed(const FormatKernels& format, const TableView& table, const float* hidden,
                            size_t count, Precision precision, uint8_t* scratch) {
   const Packing& packing = packing_of(format);
-  prepare_all(packing.layout(table.cols, count, precision), table.cols, packing.group_size, hidden, scratch);
+  for_each_tile(format, table, count, precision, [&](size_t first, const TileLayout& layout, size_t at) {
+    prepare_tile(layout, table.cols, packing.group_size, packing.zero, hidden + first * table.cols,
+                 count - first, scratch + at);
+  });
 }
 
 template <class Isa>
@@ -78,18 +95,17 @@ void dot_packed(const FormatKernels& format, const TableView& table, const RowSe
                 const Activations& activations, Precision precision, float* out, size_t stride) {
   const Packing& packing = packing_of(format);
   const Method& method = packing.method(precision);
-  const ActivationLayout layout = packing.layout(table.cols, activations.count, precision);
-  for (size_t n = 0; n < layout.in_quads; n += 2 * kQuad) {
-    const size_t vectors = std::min(layout.in_quads - n, 2 * kQuad);
-    const uint8_t* tiles = activations.scratch + n / kQuad * layout.quad.bytes();
-    const bool one = vectors <= kQuad;
-    const TileJob job{packing, layout.quad, tiles, one ? 1u : 2u,
-                      one ? method.add_one_quad : method.add_two_quads};
-    dot_quads<Isa>(job, table, rows, vectors, out + n * stride, stride);
-  }
-  if (!layout.has_single) return;
-  packing.dot_one(packing, table, rows, layout.single, activations.scratch + layout.single_at(),
-                  out + layout.in_quads * stride);
+  for_each_tile(
+      format, table, activations.count, precision, [&](size_t first, const TileLayout& layout, size_t at) {
+        const uint8_t* tile = activations.scratch + at;
+        if (layout.vectors == 1) {
+          packing.dot_one(packing, table, rows, layout, tile, out + first * stride);
+          return;
+        }
+        const AddRows add = layout.vectors == kQuad ? method.add_one_quad : method.add_two_quads;
+        const size_t vectors = std::min(activations.count - first, layout.vectors);
+        dot_tile<Isa>({packing, layout, tile, add}, table, rows, vectors, out + first * stride, stride);
+      });
 }
 
 template <class Isa, PackedFormat F>

@@ -4,12 +4,12 @@
 //
 //   ⟨group of w, group of h⟩ ≈ (s·t) · Σ raw·a + (o − s·zero) · (t·Σ a)
 //
-// Σ raw·a is exact in 32-bit integers; `sums` holds t·Σ a. |error| ≤ max |h| / (2·max_of(encoding)) · Σ |w| of the group.
+// Σ raw·a is exact in 32-bit integers; `sums` holds t·Σ a, `starts` −zero · Σ a. |error| ≤ max |h| / (2·max_of(encoding)) · Σ |w| of the group.
 //
-// A vector goes alone, or four go together as a quad: then words of four bytes of its vectors take turns, so that a
-// lane of 32 bits belongs to a vector. A tile of T vectors (T = 1 or 4) in memory, every part 16-byte aligned:
+// A vector goes alone, or four or eight go together: then words of four bytes of the vectors take turns, so that a lane
+// of 32 bits belongs to a vector. A tile of T vectors (T = 1, 4 or 8) in memory, every part 16-byte aligned:
 //
-//   float scales[groups][T], float sums[groups][T], a[groups][words of a group][T]
+//   float scales[groups][T], float sums[groups][T], int starts[groups][T], a[groups][words of a group][T]
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace id2vec::v128 {
 
-constexpr size_t kQuad = 4;
+constexpr size_t kQuad = 4, kMaxTile = 8;
 
 enum class Encoding : uint8_t {
   kInt16,         // a[i] at 16 bits, in order
@@ -38,13 +38,14 @@ inline size_t padded(size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // How a tile of vectors is laid out.
 struct TileLayout {
-  size_t vectors;      // 1 or 4
+  size_t vectors;      // 1, 4 or 8
   size_t groups;
   size_t group_bytes;  // of one vector
   Encoding encoding;
 
   size_t sums_at() const { return padded(groups * vectors * sizeof(float)); }
-  size_t quants_at() const { return 2 * sums_at(); }
+  size_t starts_at() const { return 2 * sums_at(); }
+  size_t quants_at() const { return 3 * sums_at(); }
   size_t bytes() const { return quants_at() + groups * vectors * group_bytes; }
 };
 
@@ -52,31 +53,18 @@ struct TileLayout {
 struct TileView {
   const float* scales;
   const float* sums;
+  const int32_t* starts;
   const uint8_t* a;
 
   TileView(const TileLayout& layout, const uint8_t* tile, size_t first_group = 0)
       : scales(reinterpret_cast<const float*>(tile) + first_group * layout.vectors),
         sums(reinterpret_cast<const float*>(tile + layout.sums_at()) + first_group * layout.vectors),
+        starts(reinterpret_cast<const int32_t*>(tile + layout.starts_at()) + first_group * layout.vectors),
         a(tile + layout.quants_at() + first_group * layout.vectors * layout.group_bytes) {}
 };
 
-// How the vectors of a call are laid out: quads first; what is left over is a quad too, some of whose vectors are
-// missing, unless it is one vector.
-struct ActivationLayout {
-  size_t in_quads;  // vectors; the one that may be left is single
-  bool has_single;
-  TileLayout quad, single;
-
-  ActivationLayout(size_t count, uint32_t cols, size_t group_size, Encoding of_quad, Encoding of_single)
-      : in_quads(count % kQuad == 1 ? count - 1 : count),
-        has_single(in_quads < count),
-        quad{kQuad, cols / group_size, group_size * bytes_of(of_quad), of_quad},
-        single{1, cols / group_size, group_size * bytes_of(of_single), of_single} {}
-
-  size_t n_quads() const { return (in_quads + kQuad - 1) / kQuad; }
-  size_t single_at() const { return n_quads() * quad.bytes(); }
-  size_t bytes() const { return single_at() + (has_single ? single.bytes() : 0); }
-};
+// Width of the tile that the first of `vectors` vectors go to; some of its vectors may be missing.
+constexpr size_t tile_width(size_t vectors) { return vectors == 1 ? 1 : vectors <= kQuad ? kQuad : kMaxTile; }
 
 // Four values as integers. (A NaN becomes 0 here, and reaches the result through its scale.)
 inline v128_t quantize_i32x4(const float* from, v128_t inverse) {
@@ -143,9 +131,9 @@ inline int32_t sum_of_i32x4(v128_t v) {
   return wasm_i32x4_extract_lane(v, 0) + wasm_i32x4_extract_lane(v, 1);
 }
 
-// One group of one vector.
-inline void quantize_group(const float* from, size_t size, const TileLayout& layout, float& scale, float& sum,
-                           uint32_t* to) {
+// One group of one vector; returns Σ a.
+inline int32_t quantize_group(const float* from, size_t size, const TileLayout& layout, float& scale,
+                              uint32_t* to) {
   const float greatest = max_magnitude(from, size), max = float(max_of(layout.encoding));
   scale = greatest / max;
   // An infinity makes the scale infinite and the result NaN, as the exact product may be.
@@ -156,32 +144,33 @@ inline void quantize_group(const float* from, size_t size, const TileLayout& lay
     const v128_t last = quantize_i16x8(from + i + 8, inverse, sum_i32x4);
     store_encoded(first, last, i, layout, to);
   }
-  sum = scale * float(sum_of_i32x4(sum_i32x4));
+  return sum_of_i32x4(sum_i32x4);
 }
 
 // Vector `lane` of a tile.
 [[clang::minsize, gnu::noinline]] inline void prepare_vector(const float* hidden, size_t group_size,
-                                                             const TileLayout& layout, size_t lane,
-                                                             uint8_t* tile) {
+                                                             int32_t zero, const TileLayout& layout,
+                                                             size_t lane, uint8_t* tile) {
   float* scales = reinterpret_cast<float*>(tile) + lane;
   float* sums = reinterpret_cast<float*>(tile + layout.sums_at()) + lane;
+  int32_t* starts = reinterpret_cast<int32_t*>(tile + layout.starts_at()) + lane;
   uint32_t* a = reinterpret_cast<uint32_t*>(tile + layout.quants_at()) + lane;
   for (size_t group = 0; group < layout.groups; ++group) {
-    quantize_group(hidden + group * group_size, group_size, layout, scales[group * layout.vectors],
-                   sums[group * layout.vectors], a + group * layout.vectors * layout.group_bytes / 4);
+    const size_t i = group * layout.vectors;
+    const int32_t sum = quantize_group(hidden + group * group_size, group_size, layout, scales[i],
+                                       a + i * layout.group_bytes / 4);
+    sums[i] = scales[i] * float(sum);
+    starts[i] = -zero * sum;
   }
 }
 
-inline void prepare_all(const ActivationLayout& layout, uint32_t cols, size_t group_size, const float* hidden,
-                        uint8_t* scratch) {
-  for (size_t i = 0; i < kQuad * layout.n_quads(); ++i) {
-    // A vector that is missing is computed as its neighbour and thrown away.
-    const size_t vector = std::min(i, layout.in_quads - 1);
-    prepare_vector(hidden + vector * cols, group_size, layout.quad, i % kQuad,
-                   scratch + i / kQuad * layout.quad.bytes());
+// The first of `count` vectors, as many as the tile is wide. One that is missing is computed as the last one is and
+// thrown away.
+inline void prepare_tile(const TileLayout& layout, uint32_t cols, size_t group_size, int32_t zero,
+                         const float* hidden, size_t count, uint8_t* tile) {
+  for (size_t i = 0; i < layout.vectors; ++i) {
+    prepare_vector(hidden + std::min(i, count - 1) * cols, group_size, zero, layout, i, tile);
   }
-  if (!layout.has_single) return;
-  prepare_vector(hidden + layout.in_quads * cols, group_size, layout.single, 0, scratch + layout.single_at());
 }
 
 }  // namespace id2vec::v128

@@ -116,7 +116,7 @@ void dot_quads_float(const FormatKernels&, const TableView& table, const RowSet&
       v128_t sums[2][4] = {};
       add_products<Isa, F>(pair, hidden + n * table.cols, table.cols, table.cols, sums);
       for (size_t r = 0; r < 2; ++r) {
-        quarters.store_row(sums_of_f32x4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]), i / 2, half + r, 4,
+        quarters.store_row(sums_of_f32x4(sums[r][0], sums[r][1], sums[r][2], sums[r][3]), i / 2, half + r,
                            out + n * stride, stride);
       }
     }
@@ -153,8 +153,8 @@ void dot_quads_decoded(const FormatKernels& format, const TableView& table, cons
       for (size_t q = 0; q < n_quads; ++q) {
         for (size_t r = 0; r < 2; ++r) {
           const v128_t(&row)[4] = sums[q][r];
-          quarters.store_row(sums_of_f32x4(row[0], row[1], row[2], row[3]), i, half + r, 4,
-                             out + 4 * q * stride, stride);
+          quarters.store_row(sums_of_f32x4(row[0], row[1], row[2], row[3]), i, half + r, out + 4 * q * stride,
+                             stride);
         }
       }
     }

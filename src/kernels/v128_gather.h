@@ -14,10 +14,9 @@
 namespace id2vec::v128 {
 
 // 16 weights.
-template <PackedFormat F>
+template <PackedFormat F, int32_t kZero = F::kZero>
 inline void store_weights(v128_t raw_i8x16, v128_t scale, v128_t offset, float* out) {
-  v128_t q_i8x16 = raw_i8x16;
-  if constexpr (F::kZero != 0) q_i8x16 = wasm_i8x16_sub(q_i8x16, pinned_i32x4<F::kZero * 0x01010101u>());
+  const v128_t q_i8x16 = minus_zero<kZero>(raw_i8x16);
   const v128_t low = wasm_i16x8_extend_low_i8x16(q_i8x16), high = wasm_i16x8_extend_high_i8x16(q_i8x16);
   const v128_t q_i32x4[4] = {wasm_i32x4_extend_low_i16x8(low), wasm_i32x4_extend_high_i16x8(low),
                              wasm_i32x4_extend_low_i16x8(high), wasm_i32x4_extend_high_i16x8(high)};
@@ -44,12 +43,12 @@ void decode_packed(const TableView& table, uint64_t row, uint32_t first, uint32_
     } else {
       // What dot products of four rows need serves here, too: of four times the same block all lanes are alike.
       alignas(16) uint8_t raw[F::kBlockSize];
-      load_raw<F>(block, 1, raw);
+      load_raw<F>(*block, raw);
       const BlockScales<F> of({block, block, block, block});
 #pragma clang loop unroll(disable)
       for (size_t i = 0; i < F::kBlockSize; i += 16, out += 16) {
         const size_t group = i / F::kGroupSize;
-        store_weights<F>(wasm_v128_load(raw + i), of.scale[group], of.offset[group], out);
+        store_weights<F, kStretchZero<F>>(wasm_v128_load(raw + i), of.scale[group], of.offset[group], out);
       }
     }
   }

@@ -35,6 +35,10 @@ constexpr int32_t kMaxRaw = kSigned<F> ? 255 : F::kQuantMax + F::kZero;
 template <class F>
 constexpr bool kSixBits = kMaxRaw<F> <= 63;
 
+// Stretches hold signed bytes: raw quants, or quants where raw ones may be greater than 127. Then this is 0.
+template <class F>
+constexpr int32_t kStretchZero = kMaxRaw<F> <= 127 ? F::kZero : 0;
+
 template <class F>
 concept PackedFormat = GroupFormat<F> && requires {
   F::kZero;
@@ -58,6 +62,13 @@ ID2VEC_INLINE inline void for_each_group(size_t n, Body&& body) {
   } else {
     for (size_t group = 0; group < n; ++group) body(group);
   }
+}
+
+// Raw quants to quants.
+template <int32_t kZero>
+inline v128_t minus_zero(v128_t raw_i8x16) {
+  if constexpr (kZero == 0) return raw_i8x16;
+  return wasm_i8x16_sub(raw_i8x16, pinned_i32x4<kZero * 0x01010101u>());
 }
 
 // The order of 16 weights in two vectors of 16-bit numbers: unsigned bytes are cheapest split into those at even and

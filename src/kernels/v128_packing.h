@@ -12,13 +12,13 @@ struct Packing;
 using DotOne = void (*)(const Packing& packing, const TableView& table, const RowSet& rows,
                         const TileLayout& layout, const uint8_t* tile, float* out);
 
-// Rows r and r + 1 of a stretch times one quad or two, added to sums[r] and sums[r + 1]: see v128_tiles.h.
-using AddRows = void (*)(const Stretch& stretch, size_t r, const uint8_t* weights, size_t n_groups,
-                         size_t group_size, const TileView* quads, v128_t (*sums)[2]);
+// A stretch times a tile of one quad or two, added to sums[row][quad]: see v128_tiles.h.
+using AddRows = void (*)(const Stretch& stretch, size_t n_groups, size_t group_size, const TileView& tile,
+                         v128_t (*sums)[2]);
 
 // How hidden vectors are met at one precision.
 struct Method {
-  Encoding one, quad;
+  Encoding one, several;
   AddRows add_one_quad, add_two_quads;
 };
 
@@ -26,14 +26,15 @@ struct Packing {
   LoadStretch load;
   DotOne dot_one;     // dot_one_unpacked for rare formats
   uint32_t group_size;
-  int32_t zero;       // kZero
-  bool is_signed;     // raw quants
+  int32_t zero;       // kStretchZero
+  bool has_offset;
   Method methods[2];  // high, fast
 
   const Method& method(Precision precision) const { return methods[precision == Precision::kFast]; }
-  ActivationLayout layout(uint32_t cols, size_t vectors, Precision precision) const {
-    const auto& [one, quad, add_one_quad, add_two_quads] = method(precision);
-    return {vectors, cols, group_size, quad, one};
+  // Of a tile that takes in `vectors` vectors, or eight of more.
+  TileLayout layout(uint32_t cols, size_t vectors, Precision precision) const {
+    const Encoding encoding = vectors == 1 ? method(precision).one : method(precision).several;
+    return {tile_width(vectors), cols / group_size, group_size * bytes_of(encoding), encoding};
   }
 };
 

@@ -22,11 +22,16 @@ struct Quarters {
     for (size_t r = 0; r < 4; ++r) out[row(i, r)] = lanes[r];
   }
 
-  // Lane n is the score of row(i, r) with vector n; the first `vectors` lanes count.
-  void store_row(v128_t scores_f32x4, size_t i, size_t r, size_t vectors, float* out, size_t stride) const {
+  // The scores of row(i, r) with `vectors` vectors.
+  void store_row(const float* scores, size_t i, size_t r, size_t vectors, float* out, size_t stride) const {
+    float* to = out + row(i, r);
+#pragma clang loop unroll(disable)
+    for (size_t n = 0; n < vectors; ++n, to += stride) *to = scores[n];
+  }
+  void store_row(v128_t scores_f32x4, size_t i, size_t r, float* out, size_t stride) const {
     float lanes[4];
     wasm_v128_store(lanes, scores_f32x4);
-    for (size_t n = 0; n < vectors; ++n) out[n * stride + row(i, r)] = lanes[n];
+    store_row(lanes, i, r, 4, out, stride);
   }
 };
 

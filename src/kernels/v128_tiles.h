@@ -9,23 +9,29 @@
 
 namespace id2vec::v128 {
 
-// Weights and activations at 16 bits, any quants.
-struct Shorts {
-  static constexpr size_t kWeightBytes = 2;
-  static constexpr bool kWide = true;  // sums are at 32 bits
+// How weights of a stretch, which are signed bytes, meet words of activations:
+//
+//   kCols             columns of four words, which is what load() takes
+//   kBeforeWidening   words whose products are added up in lanes that hold no more
+//   kBeforeBranch     words that are computed together: see dot_group()
 
+// Activations at 16 bits, any quants.
+struct Shorts {
+  static constexpr size_t kCols = 8, kBeforeWidening = 1, kBeforeBranch = 2;
+
+  static v128_t load(const uint8_t* weights) { return wasm_i16x8_load8x8(weights); }
   static v128_t multiply(v128_t w, v128_t a) { return wasm_i32x4_dot_i16x8(w, a); }
   static v128_t add(v128_t a, v128_t b) { return wasm_i32x4_add(a, b); }
+  static v128_t widen(v128_t sum_i32x4) { return sum_i32x4; }
 };
 
-// Weights and activations in bytes. The greatest raw quant times 127 · 2 · kSteps has to fit 16 bits.
-template <class Isa, size_t n_steps>
+// Activations in bytes, quants that are never negative.
+template <class Isa, size_t n_words>
 struct Bytes {
-  static constexpr size_t kWeightBytes = 1;
-  static constexpr bool kWide = false;
-  static constexpr size_t kSteps = n_steps;  // of one word each, before sums are widened
-  static constexpr int32_t kMaxQuant = 32767 / (127 * 2 * n_steps);
+  static constexpr size_t kCols = 16, kBeforeWidening = n_words, kBeforeBranch = 1;
+  static constexpr int32_t kMaxQuant = 32767 / (127 * 2 * n_words);
 
+  static v128_t load(const uint8_t* weights) { return wasm_v128_load(weights); }
   static v128_t multiply(v128_t w, v128_t a) { return Isa::dot_i16x8(a, w); }
   static v128_t add(v128_t a, v128_t b) { return wasm_i16x8_add(a, b); }
   static v128_t widen(v128_t sum_i16x8) {
@@ -33,108 +39,103 @@ struct Bytes {
   }
 };
 
-// A stretch whose quants are 16 bits wide.
-struct WideStretch {
-  alignas(16) int16_t q[4][Stretch::kCols];
-
-  void widen(const Stretch& from, size_t cols, bool is_signed) {
-#pragma clang loop unroll(disable)
-    for (size_t r = 0; r < 4; ++r) {
-      for (size_t i = 0; i < cols; i += 8) {
-        const uint8_t* raw = from.raw[r] + i;
-        wasm_v128_store(q[r] + i, is_signed ? wasm_i16x8_load8x8(raw) : wasm_u16x8_load8x8(raw));
-      }
-    }
-  }
-};
-
-// Loads a stretch whose offsets are what multiplies t·Σ a where raw quants are meant: see offset_of_raw().
-template <class Isa>
-void load_for_raw(const Packing& packing, const uint8_t* const (&rows)[4], size_t first, size_t n_groups,
-                  Stretch& stretch) {
-  packing.load(rows, first, n_groups, stretch);
-  if (packing.zero == 0) return;
-  const v128_t minus_zero = wasm_f32x4_splat(float(-packing.zero));
-  for (size_t group = 0; group < n_groups; ++group) {
-    const v128_t offset = wasm_v128_load(stretch.offset[group]);
-    wasm_v128_store(stretch.offset[group],
-                    Isa::madd(wasm_v128_load(stretch.scale[group]), minus_zero, offset));
-  }
+// f.operator()<0>() && … && f.operator()<n − 1>(): a loop whose index is a constant, and which may end early.
+template <size_t n, class F>
+ID2VEC_INLINE inline bool while_true(F&& f) {
+  return [&]<size_t... i>(std::index_sequence<i...>)
+             ID2VEC_INLINE { return (f.template operator()<i>() && ...); }(std::make_index_sequence<n>{});
 }
 
-// sums[r][q] of two steps; the loop around them is what keeps the compiler from computing one sum after the other, with
-// the words of all steps in registers meanwhile.
+// exact[r][q] += Σ of the products of `cols` columns of two rows with some quads; lanes belong to vectors.
+//
+// The loop could end after any word, as far as the compiler knows. That keeps it from computing one sum after the other,
+// with the words of all of them in registers meanwhile, which are too few.
 template <class M, size_t kQuads>
-ID2VEC_INLINE inline void add_two_steps(const uint8_t* const (&weights)[2], const uint8_t* const (&a)[kQuads],
-                                        size_t at, v128_t (&sums)[2][kQuads]) {
-  unrolled<2>([&]<size_t step>() ID2VEC_INLINE {
-    v128_t w[2];
-    for (size_t r = 0; r < 2; ++r) w[r] = wasm_v128_load32_splat(weights[r] + at + 4 * step);
-    for (size_t q = 0; q < kQuads; ++q) {
-      const v128_t a_words = wasm_v128_load(a[q] + kQuad * (at + 4 * step));
-      for (size_t r = 0; r < 2; ++r) sums[r][q] = M::add(sums[r][q], M::multiply(w[r], a_words));
-    }
-  });
-}
-
-// exact[r][q] = Σ raw·a of one group of two rows and some quads; lanes belong to vectors.
-template <class M, size_t kQuads>
-ID2VEC_INLINE inline void dot_group(const uint8_t* const (&weights)[2], const uint8_t* const (&a)[kQuads],
-                                    size_t weight_bytes, v128_t (&exact_i32x4)[2][kQuads]) {
-  for (size_t r = 0; r < 2; ++r) {
-    for (size_t q = 0; q < kQuads; ++q) exact_i32x4[r][q] = wasm_i32x4_splat(0);
-  }
-  if constexpr (M::kWide) {
-#pragma clang loop unroll(disable)
-    for (size_t at = 0; at < weight_bytes; at += 8) add_two_steps<M>(weights, a, at, exact_i32x4);
-  } else {
-#pragma clang loop unroll(disable)
-    for (size_t at = 0; at < weight_bytes;) {
+ID2VEC_INLINE inline void dot_group(const uint8_t* weights, const uint8_t* a, size_t cols,
+                                    v128_t (&exact_i32x4)[2][kQuads]) {
+  size_t left = unknown_value(cols / M::kCols * 4);  // words
+  for (;; left -= 4) {
+    const v128_t w[2] = {M::load(weights), M::load(weights + Stretch::kCols)};
+    const bool more = while_true<4 / M::kBeforeWidening>([&]<size_t part>() ID2VEC_INLINE {
       v128_t sums[2][kQuads];
-      for (size_t r = 0; r < 2; ++r) {
-        for (size_t q = 0; q < kQuads; ++q) sums[r][q] = wasm_i32x4_splat(0);
-      }
-#pragma clang loop unroll(disable)
-      for (const size_t end = at + 4 * M::kSteps; at < end; at += 8) add_two_steps<M>(weights, a, at, sums);
+      const bool more = while_true<M::kBeforeWidening>([&]<size_t i>() ID2VEC_INLINE {
+        constexpr size_t word = part * M::kBeforeWidening + i;
+        const v128_t words[2] = {broadcast<word>(w[0]), broadcast<word>(w[1])};
+        for (size_t q = 0; q < kQuads; ++q) {
+          const v128_t a_words = wasm_v128_load(a + 16 * (word * kQuads + q));
+          for (size_t r = 0; r < 2; ++r) {
+            const v128_t products = M::multiply(words[r], a_words);
+            sums[r][q] = i == 0 ? products : M::add(sums[r][q], products);
+          }
+        }
+        return (word + 1) % M::kBeforeBranch != 0 || left != word + 1;
+      });
       for (size_t r = 0; r < 2; ++r) {
         for (size_t q = 0; q < kQuads; ++q) {
           exact_i32x4[r][q] = wasm_i32x4_add(exact_i32x4[r][q], M::widen(sums[r][q]));
         }
       }
+      return more;
+    });
+    if (!more) return;
+    weights += M::kCols;
+    a += 64 * kQuads;
+  }
+}
+
+// A stretch times a tile of some quads, but for its offsets; added to sums[row][quad]. Two rows at a time.
+template <class Isa, class M, size_t kQuads>
+[[gnu::noinline]] void add_rows(const Stretch& stretch, size_t n_groups, size_t group_size,
+                                const TileView& view, v128_t (*sums)[2]) {
+#pragma clang loop unroll(disable)
+  for (size_t r = 0; r < 4; r += 2, sums += 2) {
+    TileView tile = view;
+    v128_t totals[2][kQuads];
+    for (size_t i = 0; i < 2; ++i) {
+      for (size_t q = 0; q < kQuads; ++q) totals[i][q] = sums[i][q];
+    }
+    const uint8_t* weights = stretch.raw[r];
+    for (const float *scale = stretch.scale[0] + r, *const end = scale + 4 * n_groups; scale != end;
+         scale += 4) {
+      v128_t exact_i32x4[2][kQuads];
+      for (size_t q = 0; q < kQuads; ++q) {
+        exact_i32x4[0][q] = exact_i32x4[1][q] = wasm_v128_load(tile.starts + kQuad * q);
+      }
+      dot_group<M>(weights, tile.a, group_size, exact_i32x4);
+      weights += group_size;
+      tile.a += group_size / M::kCols * 64 * kQuads;
+      for (size_t q = 0; q < kQuads; ++q) {
+        const v128_t scales = wasm_v128_load(tile.scales + kQuad * q);
+        for (size_t i = 0; i < 2; ++i) {
+          const v128_t product = wasm_f32x4_mul(scales, wasm_f32x4_convert_i32x4(exact_i32x4[i][q]));
+          totals[i][q] = Isa::madd(wasm_v128_load32_splat(scale + i), product, totals[i][q]);
+        }
+      }
+      tile.starts += kQuad * kQuads;
+      tile.scales += kQuad * kQuads;
+    }
+    for (size_t i = 0; i < 2; ++i) {
+      for (size_t q = 0; q < kQuads; ++q) sums[i][q] = totals[i][q];
     }
   }
 }
 
-// Rows r and r + 1 of a stretch times some quads. `weights` are those of row r, `row_bytes` before those of row r + 1.
-template <class Isa, class M, size_t kQuads>
-[[gnu::noinline]] void add_rows(const Stretch& stretch, size_t r, const uint8_t* weights, size_t n_groups,
-                                size_t group_size, const TileView* quads, v128_t (*sums)[2]) {
-  const size_t weight_bytes = group_size * M::kWeightBytes;
-  v128_t totals[2][kQuads];
-  for (size_t i = 0; i < 2; ++i) {
-    for (size_t q = 0; q < kQuads; ++q) totals[i][q] = sums[r + i][q];
-  }
-  const uint8_t* rows[2] = {weights, weights + Stretch::kCols * M::kWeightBytes};
-  const uint8_t* a[kQuads];
-  for (size_t q = 0; q < kQuads; ++q) a[q] = quads[q].a;
-  for (size_t group = 0; group < n_groups; ++group) {
-    v128_t exact_i32x4[2][kQuads];
-    dot_group<M, kQuads>(rows, a, weight_bytes, exact_i32x4);
-    for (size_t q = 0; q < kQuads; ++q) {
-      const v128_t scales = wasm_v128_load(quads[q].scales + kQuad * group);
-      const v128_t sums_of_a = wasm_v128_load(quads[q].sums + kQuad * group);
-      for (size_t i = 0; i < 2; ++i) {
-        const v128_t scale = wasm_v128_load32_splat(&stretch.scale[group][r + i]);
-        const v128_t offset = wasm_v128_load32_splat(&stretch.offset[group][r + i]);
-        const v128_t product = wasm_f32x4_mul(scales, wasm_f32x4_convert_i32x4(exact_i32x4[i][q]));
-        totals[i][q] = Isa::madd(offset, sums_of_a, Isa::madd(scale, product, totals[i][q]));
-      }
-      a[q] += kQuad * weight_bytes;
+// Offsets of a stretch times the sums of activations.
+template <class Isa>
+[[gnu::noinline]] void add_offsets(const Stretch& stretch, size_t n_groups, size_t n_quads,
+                                   const TileView& tile, v128_t (*sums)[2]) {
+#pragma clang loop unroll(disable)
+  for (size_t q = 0; q < n_quads; ++q) {
+    v128_t totals[4];
+    for (size_t r = 0; r < 4; ++r) totals[r] = sums[r][q];
+    const float* sums_of_a = tile.sums + kQuad * q;
+#pragma clang loop unroll(disable)
+    for (size_t group = 0; group < n_groups; ++group, sums_of_a += kQuad * n_quads) {
+      const v128_t a = wasm_v128_load(sums_of_a), offset = wasm_v128_load(stretch.offset[group]);
+      unrolled<4>([&]<size_t r>()
+                      ID2VEC_INLINE { totals[r] = Isa::madd(broadcast<r>(offset), a, totals[r]); });
     }
-    for (const uint8_t*& row : rows) row += weight_bytes;
-  }
-  for (size_t i = 0; i < 2; ++i) {
-    for (size_t q = 0; q < kQuads; ++q) sums[r + i][q] = totals[i][q];
+    for (size_t r = 0; r < 4; ++r) sums[r][q] = totals[r];
   }
 }
 
@@ -153,24 +154,25 @@ constexpr Method method_of(Precision precision) {
 
 // A stretch times one vector at 16 bits.
 template <class Isa>
-void add_vector(const Stretch& stretch, const WideStretch& wide, size_t n_groups, size_t group_size,
-                TileView vector, QuadSums<Isa>& quad) {
+void add_vector(const Packing& packing, const Stretch& stretch, size_t n_groups, const TileView& vector,
+                QuadSums<Isa>& quad) {
+  const size_t group_size = packing.group_size;
   for (size_t group = 0, col = 0; group < n_groups; ++group, col += group_size) {
     const v128_t product =
         wasm_f32x4_mul(wasm_v128_load(stretch.scale[group]), wasm_v128_load32_splat(vector.scales + group));
     unrolled<4>([&]<size_t r>() ID2VEC_INLINE {
-      v128_t sum_i32x4 = wasm_i32x4_splat(0);
-      for (size_t i = 0; i < group_size; i += 16) {
-        for (size_t half = i; half < i + 16; half += 8) {
-          const v128_t w_i16x8 = wasm_v128_load(wide.q[r] + col + half);
-          const v128_t a_i16x8 = wasm_v128_load(vector.a + 2 * (col + half));
-          sum_i32x4 = wasm_i32x4_add(sum_i32x4, wasm_i32x4_dot_i16x8(w_i16x8, a_i16x8));
-        }
+      v128_t sum_i32x4 = wasm_v128_load32_zero(vector.starts + group);
+      for (size_t i = col; i < col + group_size; i += 8) {
+        const v128_t w_i16x8 = wasm_i16x8_load8x8(stretch.raw[r] + i);
+        sum_i32x4 =
+            wasm_i32x4_add(sum_i32x4, wasm_i32x4_dot_i16x8(w_i16x8, wasm_v128_load(vector.a + 2 * i)));
       }
       quad.template add<r>(sum_i32x4, product);
     });
-    quad.offset = Isa::madd(wasm_v128_load(stretch.offset[group]),
-                            wasm_v128_load32_splat(vector.sums + group), quad.offset);
+    if (packing.has_offset) {
+      quad.offset = Isa::madd(wasm_v128_load(stretch.offset[group]),
+                              wasm_v128_load32_splat(vector.sums + group), quad.offset);
+    }
   }
 }
 
@@ -181,51 +183,43 @@ void dot_one_unpacked(const Packing& packing, const TableView& table, const RowS
   const Quarters quarters{rows.count};
   const size_t step = Stretch::kCols / packing.group_size;
   Stretch stretch;
-  WideStretch wide;
   for (size_t i = 0; i < quarters.length; ++i) {
     const uint8_t* four[4];
     for (size_t r = 0; r < 4; ++r) four[r] = row_address(table, rows[quarters.row(i, r)]);
     QuadSums<Isa> quad;
     for (size_t first = 0; first < layout.groups; first += step) {
       const size_t n_groups = std::min(step, layout.groups - first);
-      load_for_raw<Isa>(packing, four, first, n_groups, stretch);
-      wide.widen(stretch, n_groups * packing.group_size, packing.is_signed);
-      add_vector<Isa>(stretch, wide, n_groups, packing.group_size, TileView(layout, tile, first), quad);
+      packing.load(four, first, n_groups, stretch);
+      add_vector<Isa>(packing, stretch, n_groups, TileView(layout, tile, first), quad);
     }
     quarters.store(quad.result(), i, out);
   }
 }
 
-// One stretch of four rows times one quad or two; adds to sums[row][quad].
+// Rows times one tile of one quad or two.
 struct TileJob {
   const Packing& packing;
   const TileLayout& layout;
-  const uint8_t* tiles;
-  size_t n_quads;
+  const uint8_t* tile;
   AddRows add;
 };
 
+// One stretch of four rows times a tile; adds to sums[row][quad].
 template <class Isa>
 void add_stretch(const TileJob& job, const uint8_t* const (&rows)[4], size_t first, size_t n_groups,
                  v128_t (&sums)[4][2]) {
-  const auto& [packing, layout, tiles, n_quads, add] = job;
+  const auto& [packing, layout, tile, add] = job;
   Stretch stretch;
-  WideStretch wide;
-  load_for_raw<Isa>(packing, rows, first, n_groups, stretch);
-  const bool in_bytes = layout.encoding == Encoding::kInt8;
-  if (!in_bytes) wide.widen(stretch, n_groups * packing.group_size, packing.is_signed);
-  const TileView quads[2] = {{layout, tiles, first}, {layout, tiles + (n_quads - 1) * layout.bytes(), first}};
-#pragma clang loop unroll(disable)
-  for (size_t r = 0; r < 4; r += 2) {
-    const uint8_t* weights = in_bytes ? stretch.raw[r] : reinterpret_cast<const uint8_t*>(wide.q[r]);
-    add(stretch, r, weights, n_groups, packing.group_size, quads, sums);
-  }
+  packing.load(rows, first, n_groups, stretch);
+  const TileView view(layout, tile, first);
+  add(stretch, n_groups, packing.group_size, view, sums);
+  if (packing.has_offset) add_offsets<Isa>(stretch, n_groups, layout.vectors / kQuad, view, sums);
 }
 
-// All rows times one quad or two, which have `vectors` vectors in all.
+// All rows times a tile of one quad or two, `vectors` of whose vectors are there.
 template <class Isa>
-void dot_quads(const TileJob& job, const TableView& table, const RowSet& rows, size_t vectors, float* out,
-               size_t stride) {
+void dot_tile(const TileJob& job, const TableView& table, const RowSet& rows, size_t vectors, float* out,
+              size_t stride) {
   const Quarters quarters{rows.count};
   const size_t step = Stretch::kCols / job.packing.group_size;
   for (size_t i = 0; i < quarters.length; ++i) {
@@ -237,10 +231,7 @@ void dot_quads(const TileJob& job, const TableView& table, const RowSet& rows, s
     }
 #pragma clang loop unroll(disable)
     for (size_t r = 0; r < 4; ++r) {
-#pragma clang loop unroll(disable)
-      for (size_t n = 0; n < vectors; n += kQuad) {
-        quarters.store_row(sums[r][n / kQuad], i, r, std::min(vectors - n, kQuad), out + n * stride, stride);
-      }
+      quarters.store_row(reinterpret_cast<const float*>(sums[r]), i, r, vectors, out, stride);
     }
   }
 }
