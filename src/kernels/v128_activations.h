@@ -4,7 +4,8 @@
 //
 //   ⟨group of w, group of h⟩ ≈ (s·t) · Σ raw·a + (o − s·zero) · (t·Σ a)
 //
-// Σ raw·a is exact in 32-bit integers; `sums` holds t·Σ a, `starts` −zero · Σ a. |error| ≤ max |h| / (2·max_of(encoding)) · Σ |w| of the group.
+// Σ raw·a is exact in 32-bit integers. `sums` holds t·Σ a; `starts` holds −zero · Σ a, so that a sum that begins there is
+// Σ (raw − zero)·a. |error| ≤ max |h| / (2·max_of(encoding)) · Σ |w| of the group.
 //
 // A vector goes alone, or four or eight go together: then words of four bytes of the vectors take turns, so that a lane
 // of 32 bits belongs to a vector. A tile of T vectors (T = 1, 4 or 8) in memory, every part 16-byte aligned:

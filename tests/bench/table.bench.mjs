@@ -4,9 +4,10 @@
  *   logits   time of reading the table's bytes ÷ time of the logits
  *   lookup   time of copying the output's bytes ÷ time of the lookup
  *
- * What a lookup is made of is measured alone, too: `rows` reads one word of each cache line of its rows, `write` stores
- * as many bytes as its output has. Everything of one format takes turns within one run. `high` and `fast` are the two
- * precisions; xN is the number of hidden vectors or ids.
+ * What they are made of is measured alone, too: `rows` reads one word of each cache line of a lookup's rows, `write`
+ * stores as many bytes as its output has, `lookup in order` has the same ids, sorted; `products` are those of the logits
+ * of eight vectors at 16 bits, added up in registers. Everything of one format takes turns within one run. `high` and
+ * `fast` are the two precisions; xN is the number of hidden vectors or ids.
  *
  *   node tests/bench/table.bench.mjs [--formats Q8_0,Q4_K | all] [--isa simd128,relaxed]
  *                                    [--shape 50257x768,32000x2048] [--rounds 15] [--clock wall|cpu]
@@ -31,7 +32,7 @@ function print(result) {
     const speed = bytesOf(name, result) / median / 1e6;
     const ratio = ratios[name]?.toFixed(2) ?? '';
     const figures = [median.toFixed(4), minimum.toFixed(4), speed.toFixed(2), ratio];
-    console.log(`  ${name.padEnd(14)}${figures.map((figure) => figure.padStart(10)).join('')}`);
+    console.log(`  ${name.padEnd(16)}${figures.map((figure) => figure.padStart(10)).join('')}`);
   }
 }
 
@@ -41,7 +42,7 @@ let engine;
 await run('table', options, {
   begin(name) {
     engine = name;
-    if (!options.json) console.log(`${describeRun(options, engine)}\n${' '.repeat(16)}${kHead}`);
+    if (!options.json) console.log(`${describeRun(options, engine)}\n${' '.repeat(18)}${kHead}`);
   },
   take(result) {
     results.push(result);

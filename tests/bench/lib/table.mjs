@@ -29,6 +29,7 @@ async function benchTable(format, [rows, cols], isa, options) {
   const hidden = randomFloats(kVectors * cols, 3);
   const one = hidden.subarray(0, cols);
   const ids = randomIds(kIds, rows);
+  const inOrder = ids.slice().sort();
   const few = ids.subarray(0, kFewIds);
   const run = (vectors, precision) => () =>
     table.logits(vectors, { precision, out: logits.data.subarray(0, (vectors.length / cols) * rows) });
@@ -42,8 +43,10 @@ async function benchTable(format, [rows, cols], isa, options) {
       'fast x1': run(one, 'fast'),
       'top10 x1': () => table.topK(one, kBest, { precision: 'fast' }),
       'high x8': run(hidden, 'high'),
+      'products x8': () => memory.products(kVectors * rows * cols),
       'fast x8': run(hidden, 'fast'),
       'lookup x4096': () => table.lookup(ids, { out: rowsOut.data }),
+      'lookup in order': () => table.lookup(inOrder, { out: rowsOut.data }),
       'lookup x7': () => table.lookup(few, { out: rowsOut.data.subarray(0, kFewIds * cols) }),
     },
     options,
@@ -55,7 +58,7 @@ async function benchTable(format, [rows, cols], isa, options) {
   return { format: format.name, isa, rows, cols, bytes, outputBytes, times, ratios: ratios(times) };
 }
 
-const kNoFractions = ['read', 'copy', 'rows x4096', 'write', 'lookup x7'];
+const kNoFractions = ['read', 'copy', 'rows x4096', 'write', 'products x8', 'lookup x7'];
 
 /** Not of a few ids: what they take is not memory's doing. */
 function ratios(times) {
