@@ -4,7 +4,6 @@
 
 #include "border.h"
 #include "core/text.h"
-#include "search/similarity.h"
 
 namespace id2vec {
 namespace {
@@ -32,32 +31,6 @@ Status nearest_rows(const Table& table, uintptr_t norms, const NearestCall& call
   return id2vec::nearest(table, span_at<const float>(norms, table.spec().rows),
                          span_at<const float>(call.query, table.spec().cols), call.k, options,
                          {at<float>(values), at<int32_t>(indices), nullptr});
-}
-
-// out [d].
-Status target_of_analogy(const Table& table, uintptr_t positive, size_t n_positive, uintptr_t negative,
-                         size_t n_negative, uintptr_t out) {
-  return analogy_target(table, span_at<const uint32_t>(positive, n_positive),
-                        span_at<const uint32_t>(negative, n_negative),
-                        span_at<float>(out, table.spec().cols));
-}
-
-// vectors [count, width] → out [count, count].
-Status similarity(uintptr_t vectors, size_t count, size_t width, int metric, uintptr_t out) {
-  return similarity_matrix(span_at<const float>(vectors, count * width), width, static_cast<Metric>(metric),
-                           span_at<float>(out, count * count));
-}
-
-// vectors [count, width] → out [count, 2], explained [2].
-Status plane(uintptr_t vectors, size_t count, size_t width, uintptr_t out, uintptr_t explained) {
-  return principal_plane(span_at<const float>(vectors, count * width), width, span_at<float>(out, count * 2),
-                         span_at<float>(explained, 2));
-}
-
-// counts: double [count], or 0 to estimate frequencies from ranks; weights: float [count].
-Status smooth_inverse_frequency(uintptr_t counts, size_t count, double a, uintptr_t weights) {
-  const auto to = span_at<float>(weights, count);
-  return counts == 0 ? sif_weights_by_rank(a, to) : sif_weights(span_at<const double>(counts, count), a, to);
 }
 
 }  // namespace
@@ -211,11 +184,6 @@ EMSCRIPTEN_BINDINGS(id2vec_stages) {
 
   bind<&norms_of>("rowNorms");
   bind<&nearest_rows>("nearest");
-  bind<&target_of_analogy>("analogyTarget");
-
-  bind<&similarity>("similarity");
-  bind<&plane>("principalPlane");
-  bind<&smooth_inverse_frequency>("sifWeights");
 }
 
 }  // namespace id2vec

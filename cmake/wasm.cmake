@@ -5,7 +5,7 @@
 #
 #   build/wasm/id2vec.mjs, id2vec.d.mts                  glue and its types
 #   build/wasm/id2vec.simd128.wasm, .relaxed.wasm        GGUF, every weight format, every model stage
-#   build/wasm/id2vec.extra.simd128.wasm, .relaxed.wasm  the second part of these: safetensors, training
+#   build/wasm/id2vec.extra.simd128.wasm, .relaxed.wasm  the second part of these: safetensors, geometry, training
 #   build/wasm/id2vec.full.mjs, id2vec.full.d.mts        the same of the full modules
 #   build/wasm/id2vec.full.simd128.wasm, .relaxed.wasm   and the rest: bindings/full, src/containers/readers.cpp
 
@@ -90,11 +90,11 @@ endfunction()
 
 set(MODULES ${CMAKE_BINARY_DIR}/modules)
 
-# The common modules are cut in two after they are linked: a quantized GGUF model never calls what these sources alone
+# The common modules are cut in two after they are linked: a quantized GGUF model hardly calls what these sources alone
 # define. Both parts work on one memory and one table of functions (bindings/js/core.ts puts them together), so the second
 # one can come at any time. Cutting goes by names, so the linker keeps them, and no function may stand in for another
 # that is equal to it by chance; both parts are optimised again afterwards.
-set(EXTRA_SOURCES "/src/training/|/bindings/training.cpp|/src/containers/(safetensors|shard_index|json|config).cpp|/src/model/(convert|stored|mlx_source|hinted_source).cpp")
+set(EXTRA_SOURCES "/src/training/|/src/search/similarity.cpp|/bindings/(training|geometry).cpp|/src/containers/(safetensors|shard_index|json|config).cpp|/src/model/(convert|stored|mlx_source|hinted_source).cpp")
 set(KEEP_NAMES --profiling-funcs -Wl,--no-demangle
   -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
 

@@ -70,6 +70,7 @@ const isHelper = /@oxc-project.runtime/;
 const groups = [
   { name: 'shared', priority: 1, test: (id) => common.has(id) || isHelper.test(id) },
   { name: 'full', test: isFull },
+  { name: 'extra', test: /\/bindings\/js\/(geometry|training\/(trainer|options))\.ts$/ },
   { name: 'verified', test: /\/sources\/verified\.ts$|@noble|portable_sha256/ },
 ];
 // A worker has rows as they are, and is one file: bundlers refuse to split it. So nothing is there to encode tables.

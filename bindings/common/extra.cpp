@@ -2,6 +2,7 @@
 // code is there, and never anything that needs it before.
 #include "border.h"
 #include "containers/common_readers.h"
+#include "geometry.h"
 #include "training.h"
 
 namespace id2vec {
@@ -9,6 +10,7 @@ namespace {
 
 void start_extra() {
   all_common_readers_are_here();
+  register_geometry();
   register_training();
 }
 

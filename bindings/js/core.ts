@@ -35,7 +35,6 @@ export class Core<F extends Functions = Functions> {
   readonly #exports: WebAssembly.Exports;
   #whole: Promise<void> | undefined;
   #isWhole: boolean;
-  #whyNoTraining: unknown;
 
   constructor(
     { functions, exports }: Instance<F>,
@@ -58,7 +57,7 @@ export class Core<F extends Functions = Functions> {
     return new Core(await instantiate(createModule, compiled.module), compiled, options);
   }
 
-  /** Brings in the second part of a common module: safetensors and training. It works on the memory of the first. */
+  /** Brings in the second part of a common module: safetensors, geometry, training. It works on the memory of the first. */
   whole(): Promise<void> {
     this.#whole ??= this.#join().catch((error: unknown) => {
       this.#whole = undefined; // the next call tries again
@@ -76,22 +75,10 @@ export class Core<F extends Functions = Functions> {
     this.#isWhole = true;
   }
 
-  /** Makes it whole, if that is possible: who never trains is not to hear that it is not. */
-  async prepareTraining(): Promise<void> {
-    await this.whole().catch((cause: unknown) => (this.#whyNoTraining = cause));
-  }
-
-  /**
-   * Its functions, those that train included.
-   * @throws {EmbeddingError} `wasm` where the second part could not be loaded when the table was
-   */
-  get training(): FullModule {
-    if (this.#isWhole) return this.functions as unknown as FullModule;
-    const cause = this.#whyNoTraining;
-    const reason = cause instanceof Error ? ` (${cause.message})` : '';
-    throw new EmbeddingError('wasm', `What trains could not be loaded${reason}: load the model again.`, {
-      cause,
-    });
+  /** All functions of a core that is whole. */
+  async allFunctions(): Promise<FullModule> {
+    await this.whole();
+    return this.functions as unknown as FullModule;
   }
 
   /** What a thread that has rows of its own needs: tables, but no headers. */

@@ -41,4 +41,4 @@ export type {
   SparseGradient,
   TrainerOptions,
 } from './training/options.js';
-export { Trainer } from './training/trainer.js';
+export type { Trainer } from './training/trainer.js';

@@ -4,6 +4,9 @@ import { EmbeddingError } from './errors.js';
 import { describeModel, roleIndex } from './info.js';
 import type { LoadTraffic, ModelDescription, ModelInfo } from './info.js';
 import type { Handle } from './handle.js';
+import { geometryOf, prepareTraining } from './extra.js';
+import type { MakeTrainer } from './extra.js';
+import type { Geometry } from './geometry.js';
 import { lazy } from './lazy.js';
 import { Loader } from './load.js';
 import type { LoadContext } from './read.js';
@@ -32,7 +35,7 @@ import type { WorkersOptions } from './residency/workers.js';
 import type { EmbeddingTable } from './table.js';
 import type { FreshTable } from './training/fresh.js';
 import type { TrainerOptions } from './training/options.js';
-import { Trainer } from './training/trainer.js';
+import type { Trainer } from './training/trainer.js';
 import { CoreTokens } from './tokens.js';
 import type { TokenList, Vocabulary } from './tokens.js';
 import type { Ids, LookupOptions, Tensor, TopK } from './types.js';
@@ -75,14 +78,18 @@ export class EmbeddingModel {
   #traffic: LoadTraffic | undefined;
   /** Why the file's own head cannot be read; empty where that is not so. */
   readonly #headProblem: string;
+  /** Undefined for a table that cannot be trained as it is. */
+  readonly #makeTrainer: MakeTrainer | undefined;
 
   private constructor(
     description: ModelDescription,
     residency: Residency,
     core: Core,
-    { origin, headProblem }: { origin: Handle; headProblem: string },
+    rest: { origin: Handle; headProblem: string; makeTrainer: MakeTrainer | undefined },
   ) {
+    const { origin, headProblem, makeTrainer } = rest;
     this.#headProblem = headProblem;
+    this.#makeTrainer = makeTrainer;
     this.vocabSize = description.vocabSize;
     this.dim = description.dim;
     this.dtype = description.dtype;
@@ -132,17 +139,16 @@ export class EmbeddingModel {
 
   static async #fromHeaders(opened: Opened, options: LoadOptions): Promise<EmbeddingModel> {
     const plan = opened.plan();
-    const isHere = (options.residency ?? 'memory') === 'memory';
-    if (isHere && plan.roles.some(({ role, dtype }) => role === 'embedding' && dtype === 'F32')) {
-      await opened.core.prepareTraining(); // `trainer` is synchronous
-    }
+    const training = mayTrain(plan, options) ? prepareTraining(opened.core) : undefined;
     const residency = await loadResidency(opened, plan, options);
+    const makeTrainer = await training;
     const { headProblem } = plan;
     const tied = residency.tied && headProblem === '';
     const description = describeModel(opened, plan, tied, residency.kind !== 'remote');
     return new EmbeddingModel(description, residency, opened.core, {
       origin: opened.takeOrigin(),
       headProblem,
+      makeTrainer,
     });
   }
 
@@ -239,7 +245,8 @@ export class EmbeddingModel {
    * counts, frequencies are estimated from the order of the ids.
    */
   async weighByFrequency(a: number, counts?: ArrayLike<number>): Promise<void> {
-    this.#alive().stages.setSmoothInverseFrequency(a, counts);
+    const weights = (await this.#geometry()).inverseFrequencies(this.#alive().stages.ids, a, counts);
+    this.#alive().stages.setWeights(weights);
   }
 
   /** The k rows nearest to the row of an id, or to a vector of width d. */
@@ -261,13 +268,13 @@ export class EmbeddingModel {
   /** How the rows of ids, or vectors of any width, stand to each other: [N, N]. */
   async similarity(of: Ids | Tensor, metric: Metric = 'cosine'): Promise<Tensor> {
     const vectors = await this.#vectors(of);
-    return this.#alive().stages.similarity(vectors, metric);
+    return (await this.#geometry()).similarity(vectors, metric);
   }
 
   /** The rows of ids, or vectors of any width, in the plane of their greatest variance: [N, 2]. */
   async plane(of: Ids | Tensor): Promise<Plane> {
     const vectors = await this.#vectors(of);
-    return this.#alive().stages.plane(vectors);
+    return (await this.#geometry()).plane(vectors);
   }
 
   /**
@@ -284,10 +291,18 @@ export class EmbeddingModel {
       );
     }
     const { embedding } = tables;
+    if (this.#makeTrainer === undefined) {
+      const megabytes = (embedding.vocabSize * embedding.dim * 4) / 1e6;
+      throw new EmbeddingError(
+        'unsupported',
+        `The table is ${embedding.dtype}, and only F32 can be trained: \`await model.dequantize()\` makes an F32 copy ` +
+          `of ${megabytes.toFixed(1)} MB.`,
+      );
+    }
     const { profile, roles } = this.#description;
     const changed = () => residency.rowsChanged?.();
     const projected = 'projection' in roles;
-    return new Trainer({ core: embedding.core, embedding, tied, profile, projected, changed }, options);
+    return this.#makeTrainer({ core: embedding.core, embedding, tied, profile, projected, changed }, options);
   }
 
   /**
@@ -317,7 +332,8 @@ export class EmbeddingModel {
     const source = rowSource({ vocabSize, dim, rows: (_, count) => new Float32Array(count * dim) });
     const model = await EmbeddingModel.load(source, load);
     const { core, handle } = model.table!;
-    core.training.fillNormal(handle, standardDeviation, seed, load.profile?.paddingId ?? -1);
+    const { fillNormal } = await core.allFunctions();
+    fillNormal(handle, standardDeviation, seed, load.profile?.paddingId ?? -1);
     return model;
   }
 
@@ -352,6 +368,12 @@ export class EmbeddingModel {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.dispose();
+  }
+
+  async #geometry(): Promise<Geometry> {
+    const geometry = await geometryOf(this.#alive().stages.core);
+    this.#alive();
+    return geometry;
   }
 
   async #vectors(of: Ids | Tensor): Promise<Tensor> {
@@ -422,6 +444,10 @@ async function loadIntoMemory(
 
 function fresh(): Promise<typeof import('./training/fresh.js')> {
   return lazy('fresh tables', () => import('./training/fresh.js'));
+}
+
+function mayTrain({ roles }: Plan, { residency = 'memory' }: LoadOptions): boolean {
+  return residency === 'memory' && roles[0]?.dtype === 'F32';
 }
 
 // What was fetched is broken, as opposed to: it was not fetched, or not wanted any more.

@@ -81,19 +81,6 @@ function competitors(exclude: Uint32Array, limit: number): number {
   return count;
 }
 
-/** Σ unit rows of `positive` − Σ unit rows of `negative`, at unit length. Both are rows of `table`. */
-export function analogyTarget(
-  { core, handle, dim }: EmbeddingTable,
-  positive: Uint32Array,
-  negative: Uint32Array,
-): Float32Array {
-  return withCall(core, [positive, negative], [dim * 4], (call) => {
-    const [plus, minus, at] = [call.give(positive), call.give(negative), call.room(dim * 4)];
-    core.check(core.functions.analogyTarget(handle, plus, positive.length, minus, negative.length, at));
-    return core.memory.floats(at, dim);
-  });
-}
-
 /** The rows of a table and their lengths, which are computed by the first search that needs them. */
 export class Neighbourhood {
   #norms = 0;

@@ -1,6 +1,6 @@
 /**
- * What surrounds the tables of a model that lives in this thread's memory: embed, the output stage, pooling and
- * geometry. Arguments are checked here; results are computed in pieces, so that a large call leaves the memory small.
+ * What surrounds the tables of a model that lives in this thread's memory: embed, the output stage, pooling.
+ * Arguments are checked here; results are computed in pieces, so that a large call leaves the memory small.
  */
 import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from './arguments.js';
 import type { CheckedHidden, CheckedIds } from './arguments.js';
@@ -9,7 +9,6 @@ import type { Core } from './core.js';
 import type { Factors } from './factors.js';
 import type { Handle } from './handle.js';
 import type { Profile } from './open.js';
-import { kMetrics } from './neighbours.js';
 import { checkPool } from './pool_arguments.js';
 import type { Gathered, PoolCall } from './pool_arguments.js';
 import { checkOneOf, checkPerId, checkWhole } from './stage_arguments.js';
@@ -17,8 +16,6 @@ import type {
   EmbedOptions,
   HeadLogitsOptions,
   HeadTopKOptions,
-  Metric,
-  Plane,
   PoolOptions,
   ScoreOptions,
 } from './stage_types.js';
@@ -39,7 +36,6 @@ export class ModelStages {
   readonly others: readonly NamedTable[];
   /** Set where the embedding is factorized. */
   readonly factors: Factors | undefined;
-  readonly #core: Core;
   readonly #handle: Handle;
   readonly #profile: Profile;
   readonly #vocabSize: number;
@@ -55,7 +51,7 @@ export class ModelStages {
    * whole embedding table, where `embedding` is a stand-in.
    */
   constructor(
-    core: Core,
+    readonly core: Core,
     handle: Handle,
     profile: Profile,
     tables: {
@@ -67,7 +63,6 @@ export class ModelStages {
       rows?: number;
     },
   ) {
-    this.#core = core;
     this.#handle = handle;
     this.#profile = profile;
     this.#own = [...tables.own];
@@ -96,8 +91,8 @@ export class ModelStages {
    */
   withHead<T>(table: EmbeddingTable, ids: Uint32Array, use: () => T): T {
     const size = this.#headSize;
-    const { useHead } = this.#core.functions;
-    withCall(this.#core, [ids], [], (call) =>
+    const { useHead } = this.core.functions;
+    withCall(this.core, [ids], [], (call) =>
       useHead(this.#handle.address, table.handle, call.give(ids), ids.length),
     );
     this.#headSize = table.vocabSize;
@@ -124,7 +119,7 @@ export class ModelStages {
 
   #embed(checked: CheckedIds, options: EmbedOptions, rows: Float32Array | undefined): Tensor {
     const { ids, dims } = checked;
-    const width = this.#core.functions.embedWidth(this.#handle.address);
+    const width = this.core.functions.embedWidth(this.#handle.address);
     const length = dims.at(-1)!;
     const batch = dims.length === 1 ? 1 : dims[0]!;
     const positions = checkPerId('positions', options.positions, Uint32Array);
@@ -134,7 +129,7 @@ export class ModelStages {
     const out = options.out
       ? checkOut(options.out, ids.length * width)
       : new Float32Array(ids.length * width);
-    const inPlace = this.#core.memory.addressOf(out);
+    const inPlace = this.core.memory.addressOf(out);
     const perSequence = positions !== undefined && positions.length === ids.length;
     if (positions !== undefined && !perSequence && positions.length !== length) {
       throw new TypeError(
@@ -160,7 +155,7 @@ export class ModelStages {
         rows: rows?.subarray(from * this.#dim, to * this.#dim),
       };
       const bytes = inPlace === undefined ? (to - from) * width * 4 : 0;
-      withCall(this.#core, Object.values(given), [bytes], (call) => {
+      withCall(this.core, Object.values(given), [bytes], (call) => {
         const target = inPlace ?? call.room(bytes);
         const fields = call.struct(kEmbedCall, {
           ids: call.give(given.ids),
@@ -173,12 +168,12 @@ export class ModelStages {
           tokenTypes: call.give(given.types),
           rows: call.give(given.rows),
         });
-        this.#core.check(this.#core.functions.embed(this.#handle.address, fields, target));
+        this.core.check(this.core.functions.embed(this.#handle.address, fields, target));
         if (inPlace === undefined)
-          this.#core.memory.readFloats(target, (to - from) * width, out, from * width);
+          this.core.memory.readFloats(target, (to - from) * width, out, from * width);
       });
     }
-    const data = inPlace === undefined ? out : this.#core.memory.floatsInPlace(inPlace, out.length);
+    const data = inPlace === undefined ? out : this.core.memory.floatsInPlace(inPlace, out.length);
     return { data, dims: [...dims, width] };
   }
 
@@ -188,7 +183,7 @@ export class ModelStages {
     const width = call.allowed?.length ?? this.#headSize;
     const length = checked.count * width;
     const out = options.out ? checkOut(options.out, length) : new Float32Array(length);
-    const inPlace = this.#core.memory.addressOf(out);
+    const inPlace = this.core.memory.addressOf(out);
     const atOnce = inPlace === undefined ? Math.max(pieces(width), kHiddenAtOnce) : checked.count;
     if (width > 0) {
       this.#forHidden(
@@ -198,14 +193,14 @@ export class ModelStages {
         inPlace === undefined ? [width * 4] : [],
         (fields, first, count, [room]) => {
           const target = inPlace ?? room!;
-          this.#core.check(this.#core.functions.headLogits(this.#handle.address, fields, target));
+          this.core.check(this.core.functions.headLogits(this.#handle.address, fields, target));
           if (inPlace === undefined) {
-            this.#core.memory.readFloats(target, count * width, out, first * width);
+            this.core.memory.readFloats(target, count * width, out, first * width);
           }
         },
       );
     }
-    const data = inPlace === undefined ? out : this.#core.memory.floatsInPlace(inPlace, length);
+    const data = inPlace === undefined ? out : this.core.memory.floatsInPlace(inPlace, length);
     return { data, dims: [...checked.dims, width] };
   }
 
@@ -218,21 +213,21 @@ export class ModelStages {
     const indices = new Int32Array(checked.count * k);
     const atOnce = Math.max(pieces(Math.max(k, this.#hiddenWidth)), kHiddenAtOnce);
     this.#forHidden(checked, call, atOnce, [k * 4, k * 4], (fields, first, count, [valuesAt, indicesAt]) => {
-      const { headTopK } = this.#core.functions;
-      this.#core.check(headTopK(this.#handle.address, fields, k, valuesAt!, indicesAt!));
-      this.#core.memory.readFloats(valuesAt!, count * k, values, first * k);
-      this.#core.memory.readInt32s(indicesAt!, count * k, indices, first * k);
+      const { headTopK } = this.core.functions;
+      this.core.check(headTopK(this.#handle.address, fields, k, valuesAt!, indicesAt!));
+      this.core.memory.readFloats(valuesAt!, count * k, values, first * k);
+      this.core.memory.readInt32s(indicesAt!, count * k, indices, first * k);
     });
     return { values, indices, dims: [...checked.dims, k] };
   }
 
   /** Rows of the table that ids have, which were checked: the ids themselves, but for static embeddings with a mapping. */
   rowsOf(ids: Uint32Array): Uint32Array {
-    return withCall(this.#core, [ids], [ids.byteLength], (call) => {
+    return withCall(this.core, [ids], [ids.byteLength], (call) => {
       const given = call.give(ids);
       const at = call.room(ids.byteLength);
-      this.#core.check(this.#core.functions.rowsOf(this.#handle.address, given, ids.length, at));
-      return this.#core.memory.uint32s(at, ids.length);
+      this.core.check(this.core.functions.rowsOf(this.#handle.address, given, ids.length, at));
+      return this.core.memory.uint32s(at, ids.length);
     });
   }
 
@@ -262,7 +257,7 @@ export class ModelStages {
         sampleWeights: perId.weights?.subarray(from, to),
         places: gathered?.places.subarray(from, to),
       };
-      withCall(this.#core, Object.values(given), [count * width * 4], (call) => {
+      withCall(this.core, Object.values(given), [count * width * 4], (call) => {
         const target = call.room(count * width * 4);
         const fields = call.struct(kPoolCall, {
           ids: call.give(given.ids),
@@ -274,9 +269,9 @@ export class ModelStages {
           places: call.give(given.places),
           ...common,
         });
-        const { pool } = this.#core.functions;
-        this.#core.check(pool(this.#handle.address, gathered?.table.handle ?? 0, fields, target));
-        this.#core.memory.readFloats(target, count * width, out, first * width);
+        const { pool } = this.core.functions;
+        this.core.check(pool(this.#handle.address, gathered?.table.handle ?? 0, fields, target));
+        this.core.memory.readFloats(target, count * width, out, first * width);
       });
     }
     return { data: out, dims: [bags.count, width] };
@@ -287,48 +282,16 @@ export class ModelStages {
     const cols = this.factors?.dim ?? this.#dim;
     // A table of no rows cannot be, but nothing may be asked for.
     const count = Math.max(rows.length / cols, 1);
-    using table = EmbeddingTable.allocate(this.#core, { dtype: 'F32', cols }, count);
-    this.#core.memory.writeFloats(table.address, rows);
+    using table = EmbeddingTable.allocate(this.core, { dtype: 'F32', cols }, count);
+    this.core.memory.writeFloats(table.address, rows);
     return this.runPool(call, { table, places });
   }
 
-  similarity(vectors: Tensor, metric: Metric): Tensor {
-    const { data, count, width } = checkVectors(vectors);
-    const out = new Float32Array(count * count);
-    const which = checkOneOf('metric', metric, kMetrics);
-    withCall(this.#core, [data], [out.byteLength], (call) => {
-      const at = call.room(out.byteLength);
-      this.#core.check(this.#core.functions.similarity(call.give(data), count, width, which, at));
-      this.#core.memory.readFloats(at, out.length, out, 0);
-    });
-    return { data: out, dims: [count, count] };
-  }
-
-  plane(vectors: Tensor): Plane {
-    const { data, count, width } = checkVectors(vectors);
-    const out = new Float32Array(count * 2);
-    const explained = new Float32Array(2);
-    withCall(this.#core, [data], [out.byteLength, 8], (call) => {
-      const at = call.room(out.byteLength);
-      const sharesAt = call.room(8);
-      this.#core.check(this.#core.functions.principalPlane(call.give(data), count, width, at, sharesAt));
-      this.#core.memory.readFloats(at, out.length, out, 0);
-      this.#core.memory.readFloats(sharesAt, 2, explained, 0);
-    });
-    return { data: out, dims: [count, 2], explained: [explained[0]!, explained[1]!] };
-  }
-
-  /** Weights by id for pool(): a / (a + frequency); without counts, frequencies by rank (Zipf's law). */
-  setSmoothInverseFrequency(a: number, counts?: ArrayLike<number>): void {
-    if (counts !== undefined && counts.length !== this.ids) {
-      throw new TypeError(`counts has ${counts.length} values; it needs one per id, which are ${this.ids}`);
-    }
-    const given = counts === undefined ? undefined : Float64Array.from(counts);
-    withCall(this.#core, [given], [this.ids * 4], (call) => {
-      const at = call.room(this.ids * 4);
-      this.#core.check(this.#core.functions.sifWeights(call.give(given), this.ids, a, at));
-      this.#core.functions.setWeights(this.#handle.address, at, this.ids);
-    });
+  /** Weights by id for pool(), instead of the file's. */
+  setWeights(weights: Float32Array): void {
+    withCall(this.core, [weights], [], (call) =>
+      this.core.functions.setWeights(this.#handle.address, call.give(weights), weights.length),
+    );
   }
 
   dispose(): void {
@@ -337,7 +300,7 @@ export class ModelStages {
   }
 
   get #hiddenWidth(): number {
-    return this.#core.functions.hiddenWidth(this.#handle.address);
+    return this.core.functions.hiddenWidth(this.#handle.address);
   }
 
   #headCall(options: HeadLogitsOptions & ScoreOptions, limit: number): HeadArguments {
@@ -365,7 +328,7 @@ export class ModelStages {
       const count = Math.min(atOnce, hidden.count - first);
       const part = hidden.data.subarray(first * width, (first + count) * width);
       const bytes = resultBytes.map((each) => each * count);
-      withCall(this.#core, [part, allowed, forbidden], bytes, (call) => {
+      withCall(this.core, [part, allowed, forbidden], bytes, (call) => {
         const fields = call.struct(kHeadCall, {
           hidden: call.give(part),
           count,
@@ -414,12 +377,4 @@ function competing(
   let count = limit;
   for (const id of out) if (id < limit) count--;
   return count;
-}
-
-function checkVectors(vectors: Tensor): { data: Float32Array; count: number; width: number } {
-  const width = vectors?.dims?.at(-1);
-  if (width === undefined || width < 1)
-    throw new TypeError('vectors must be { data: Float32Array, dims: […, width] }');
-  const { data, count } = checkHidden(vectors, width);
-  return { data, count, width };
 }

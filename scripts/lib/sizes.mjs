@@ -40,11 +40,13 @@ function downloadsOf(chunks) {
     name,
     files: [entry, ...others].flatMap((file) => closure(file, chunks).filter((found) => !start.has(found))),
   });
+  const extra = 'id2vec.extra.relaxed.wasm';
   const full = ['id2vec.full.relaxed.wasm'];
   return [
     { name: 'a quantized GGUF (relaxed SIMD)', files: [...start, 'id2vec.relaxed.wasm'] },
     { name: 'a quantized GGUF (SIMD)', files: [...start, 'id2vec.simd128.wasm'] },
-    { name: '+ safetensors, F32', files: ['id2vec.extra.relaxed.wasm'] },
+    { name: '+ safetensors', files: [extra] },
+    later('+ geometry, F32', 'geometry.js', extra),
     later('+ PyTorch, ONNX, npy', 'full_core.js', ...full),
     later('+ quantize', 'quantize.js', ...full),
     later('+ save', 'save.js', ...full),

@@ -56,15 +56,11 @@ describe.each(isas)('%s: without the second part', (isa) => {
       const whole: LoadOptions = residency === 'remote' ? { remote: { whole: 'load' } } : {};
       using model = await EmbeddingModel.load(quantized, { ...options(), ...whole, residency });
       using reference = await EmbeddingModel.load(quantized, { isa });
-      for (const each of [model, reference]) await each.weighByFrequency(1e-3);
       const uses: ((model: EmbeddingModel) => Promise<unknown>)[] = [
         (model) => model.lookup([3, 39, 0]),
         (model) => model.embed([[1, 2]]),
         (model) => model.pool([5, 6, 7], { normalize: true }),
         (model) => model.nearest(3, 5, { metric: 'euclidean', exclude: [4] }),
-        (model) => model.analogy({ positive: [1, 2], negative: [3] }, 4),
-        (model) => model.similarity([1, 2, 3]),
-        (model) => model.plane([1, 2, 3, 4]),
         async (model) => model.logits(await model.lookup([7]), { precision: 'fast' }),
         async (model) => model.topK(await model.lookup([7, 8]), 6, { ids: [1, 2, 3, 4, 5, 6, 7] }),
         async (model) =>
@@ -75,6 +71,18 @@ describe.each(isas)('%s: without the second part', (isa) => {
       for (const use of uses) expect(await use(model)).toEqual(await use(reference));
     },
   );
+
+  it.each([
+    ['analogy', (model: EmbeddingModel) => model.analogy({ positive: [1], negative: [2] }, 3)],
+    ['similarity', (model: EmbeddingModel) => model.similarity([1, 2])],
+    ['plane', (model: EmbeddingModel) => model.plane([1, 2, 3])],
+    ['weighByFrequency', (model: EmbeddingModel) => model.weighByFrequency(1e-3)],
+  ])('%s says what it misses', async (_, use) => {
+    using model = await EmbeddingModel.load(quantized, options());
+    await expect(use(model)).rejects.toMatchObject({ name: 'EmbeddingError', code: 'wasm' });
+    await expect(use(model)).rejects.toThrow(/answered with status 404/);
+    expect((await model.lookup([1])).data).toHaveLength(dim);
+  });
 
   it('directories of GGUF files are read', async () => {
     const { container, tensors } = await openDirectory(quantized, options());

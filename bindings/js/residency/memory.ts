@@ -1,5 +1,6 @@
 import type { MemoryUse } from '../info.js';
-import { analogyTarget, checkAnalogy, checkNearest, Neighbourhood } from '../neighbours.js';
+import { geometryOf } from '../extra.js';
+import { checkAnalogy, checkNearest, Neighbourhood } from '../neighbours.js';
 import type { Space } from '../neighbours.js';
 import type {
   EmbedOptions,
@@ -71,9 +72,10 @@ export class MemoryResidency implements Residency {
     return this.#neighbourhood.nearest({ ...contest, vector });
   }
 
-  analogy(positive: Ids, negative: Ids, k: number): Neighbours {
+  async analogy(positive: Ids, negative: Ids, k: number): Promise<Neighbours> {
     const analogy = checkAnalogy(positive, negative, k, this.#space);
-    const vector = analogyTarget(this.embedding, analogy.positive, analogy.negative);
+    const geometry = await geometryOf(this.embedding.core);
+    const vector = geometry.analogyTarget(this.embedding, analogy.positive, analogy.negative);
     return this.#neighbourhood.nearest({ ...analogy, vector });
   }
 

@@ -30,7 +30,7 @@ export interface Residency {
   topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions): TopK | Promise<TopK>;
   pool(ids: Ids, options: PoolOptions): Tensor | Promise<Tensor>;
   nearest(query: number | Float32Array, k: number, options: NearestOptions): Neighbours | Promise<Neighbours>;
-  analogy(positive: Ids, negative: Ids, k: number): Neighbours | Promise<Neighbours>;
+  analogy(positive: Ids, negative: Ids, k: number): Promise<Neighbours>;
   /** To be called after rows of `tables` were changed. */
   rowsChanged?(): void;
   dispose(): void;

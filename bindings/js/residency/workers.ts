@@ -5,7 +5,8 @@ import type { Opened, Plan } from '../open.js';
 import type { LoadContext } from '../read.js';
 import { abortable } from '../sources/abort.js';
 import { hasFileSystem, nodeModule } from '../sources/node.js';
-import { analogyTarget, checkAnalogy, checkNearest } from '../neighbours.js';
+import { geometryOf } from '../extra.js';
+import { checkAnalogy, checkNearest } from '../neighbours.js';
 import type { Space } from '../neighbours.js';
 import { EmbeddingTable } from '../table.js';
 import type {
@@ -138,9 +139,10 @@ export class WorkersResidency implements Residency {
   async analogy(positive: Ids, negative: Ids, k: number): Promise<Neighbours> {
     const analogy = checkAnalogy(positive, negative, k, this.#space);
     const ids = Uint32Array.of(...analogy.positive, ...analogy.negative);
+    const geometry = await geometryOf(this.stages.core);
     const vector = await this.#withRows(ids, (table, places) => {
       const split = analogy.positive.length;
-      return analogyTarget(table, places.subarray(0, split), places.subarray(split));
+      return geometry.analogyTarget(table, places.subarray(0, split), places.subarray(split));
     });
     return this.embedding.nearest({ k, metric: analogy.metric, exclude: ids, limit: analogy.limit, vector });
   }

@@ -2,6 +2,7 @@
  * Trains the table of a model in place: gradients of a step are accumulated, then an optimizer moves the rows they touch.
  * Synchronous: a step costs what the touched rows cost, and a worker is the place for long runs.
  */
+import type { MainModule } from '../../../build/wasm/id2vec.full.mjs';
 import { checkHidden, checkIds } from '../arguments.js';
 import { withCall } from '../call.js';
 import type { Core } from '../core.js';
@@ -45,28 +46,22 @@ export interface Trainee {
 
 export class Trainer {
   readonly #trainee: Trainee;
+  readonly #functions: MainModule;
   readonly #byFrequency: boolean;
   #handle: Handle | undefined;
 
   /** @internal Use `model.trainer(options)`. */
-  constructor(trainee: Trainee, options: TrainerOptions = {}) {
+  constructor(trainee: Trainee, functions: MainModule, options: TrainerOptions) {
     const { core, embedding, profile } = trainee;
-    if (embedding.dtype !== 'F32') {
-      const megabytes = (embedding.vocabSize * embedding.dim * 4) / 1e6;
-      throw new EmbeddingError(
-        'unsupported',
-        `The table is ${embedding.dtype}, and only F32 can be trained: \`await model.dequantize()\` makes an F32 copy ` +
-          `of ${megabytes.toFixed(1)} MB.`,
-      );
-    }
     const { optimizer = 'adam', scaleGradByFreq = false, paddingId = profile.paddingId, ...rest } = options;
     const unknown = Object.keys(rest).find((name) => !(name in kDefaults));
     if (unknown !== undefined) {
       throw new TypeError(`there is no option "${unknown}"; there are ${Object.keys(kDefaults).join(', ')}`);
     }
     this.#trainee = trainee;
+    this.#functions = functions;
     this.#byFrequency = scaleGradByFreq;
-    const { makeTrainer, deleteTrainer, useOptimizer } = core.training;
+    const { makeTrainer, deleteTrainer, useOptimizer } = functions;
     const handle = core.own(makeTrainer(embedding.handle, paddingId ?? -1), deleteTrainer);
     this.#handle = handle;
     try {
@@ -103,7 +98,7 @@ export class Trainer {
     const scale = through === 'embed' ? profile.embeddingScale : 1;
     core.check(
       withCall(core, [checked, values], [], (call) =>
-        core.training.accumulate(
+        this.#functions.accumulate(
           handle,
           call.give(checked),
           checked.length,
@@ -130,7 +125,7 @@ export class Trainer {
     const values = dataOf(dPooled);
     core.check(
       withCall(core, [checked, offsets, weights, mask, values], [], (call) =>
-        core.training.accumulatePool(
+        this.#functions.accumulatePool(
           handle,
           call.struct(kPoolGradientCall, {
             ids: call.give(checked),
@@ -170,7 +165,7 @@ export class Trainer {
     return withCall(core, [data, values], [data.byteLength], (call) => {
       const out = call.room(data.byteLength);
       const [from, gradient] = [call.give(data), call.give(values)];
-      core.check(core.training.accumulateLogits(handle, from, count, gradient, scale, out));
+      core.check(this.#functions.accumulateLogits(handle, from, count, gradient, scale, out));
       return core.memory.floats(out, data.length);
     });
   }
@@ -203,7 +198,7 @@ export class Trainer {
     return withCall(core, [data, wanted], [data.byteLength], (call) => {
       const out = call.room(data.byteLength);
       const [from, ids] = [call.give(data), call.give(wanted)];
-      const { crossEntropy, loss } = core.training;
+      const { crossEntropy, loss } = this.#functions;
       core.check(crossEntropy(handle, from, count, ids, scale, reduction === 'mean', out));
       return { loss: loss(handle), dHidden: core.memory.floats(out, data.length) };
     });
@@ -216,25 +211,25 @@ export class Trainer {
   step(): void {
     const { core, changed } = this.#trainee;
     const handle = this.#alive();
-    core.check(core.training.step(handle));
-    core.training.zeroGradient(handle);
+    core.check(this.#functions.step(handle));
+    this.#functions.zeroGradient(handle);
     changed();
   }
 
   /** Forgets the gradient that was accumulated since the last step. */
   zeroGrad(): void {
-    this.#trainee.core.training.zeroGradient(this.#alive());
+    this.#functions.zeroGradient(this.#alive());
   }
 
   /** A copy of what was accumulated since the last step. */
   gradient(): SparseGradient {
     const { core, embedding } = this.#trainee;
     const handle = this.#alive();
-    const count = core.training.touched(handle);
+    const count = this.#functions.touched(handle);
     const bytes = count * embedding.dim * 4;
     return withCall(core, [], [count * 4, bytes], (call) => {
       const [ids, values] = [call.room(count * 4), call.room(bytes)];
-      core.check(core.training.gradient(handle, ids, values));
+      core.check(this.#functions.gradient(handle, ids, values));
       return {
         indices: core.memory.uint32s(ids, count),
         values: core.memory.floats(values, count * embedding.dim),
@@ -244,29 +239,29 @@ export class Trainer {
 
   /** Bytes of optimizer state: proportional to the rows that were ever touched. */
   get stateBytes(): number {
-    return this.#trainee.core.training.stateBytes(this.#alive());
+    return this.#functions.stateBytes(this.#alive());
   }
 
   /** Rows that have optimizer state. */
   get stateRows(): number {
-    return this.#trainee.core.training.stateRows(this.#alive());
+    return this.#functions.stateRows(this.#alive());
   }
 
   /** Steps so far. */
   get steps(): number {
-    return this.#trainee.core.training.steps(this.#alive());
+    return this.#functions.steps(this.#alive());
   }
 
   /** For schedules. */
   setLearningRate(rate: number): void {
     const { core } = this.#trainee;
-    core.check(core.training.setLearningRate(this.#alive(), rate));
+    core.check(this.#functions.setLearningRate(this.#alive(), rate));
   }
 
   /** The optimizer's state, to go on later with the same options. */
   saveState(): Uint8Array {
     const { core } = this.#trainee;
-    const { saveState, stateAddress, stateLength, dropState } = core.training;
+    const { saveState, stateAddress, stateLength, dropState } = this.#functions;
     const handle = this.#alive();
     core.check(saveState(handle));
     try {
@@ -280,7 +275,7 @@ export class Trainer {
   restoreState(state: Uint8Array): void {
     const { core } = this.#trainee;
     const handle = this.#alive();
-    const { restoreState } = core.training;
+    const { restoreState } = this.#functions;
     core.check(withCall(core, [state], [], (call) => restoreState(handle, call.give(state), state.length)));
   }
 
