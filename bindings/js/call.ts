@@ -101,10 +101,85 @@ export function withCall<T>(
   resultBytes: readonly number[],
   use: (call: Call) => T,
 ): T {
-  const given = arrays.reduce((sum, array) => sum + align(array?.byteLength ?? 0), 0);
-  const results = resultBytes.reduce((sum, bytes) => sum + align(bytes), 0);
-  return core.memory.withScratch(given + results + kStructBytes, (address) => use(new Call(core, address)));
+  let bytes = kStructBytes;
+  for (const array of arrays) bytes += align(array?.byteLength ?? 0);
+  for (const result of resultBytes) bytes += align(result);
+  return core.memory.withScratch(bytes, (address) => use(new Call(core, address)));
 }
+
+/** Floats on their way into the core: used where they are, if that is its memory, else copied piece by piece. */
+export class GivenFloats {
+  // Taken at once: a call may grow the memory, which detaches the view.
+  readonly #address: number | undefined;
+
+  constructor(
+    private readonly core: Core,
+    private readonly values: Float32Array,
+  ) {
+    this.#address = core.memory.addressOf(values);
+  }
+
+  /** What a call needs for `count` of them. */
+  bytes(count: number): number {
+    return this.#address === undefined ? 4 * count : 0;
+  }
+
+  /** Address of floats [at, at + count). */
+  give(call: Call, at: number, count: number): number {
+    if (this.#address !== undefined) return this.#address + 4 * at;
+    const address = call.room(4 * count);
+    this.core.memory.writeFloats(address, this.values.subarray(at, at + count));
+    return address;
+  }
+}
+
+/** Floats that the core computes: where they are to be, if that is its memory, else piece by piece, and copied out. */
+export class ComputedFloats {
+  readonly #address: number | undefined;
+  readonly #length: number;
+
+  constructor(
+    private readonly core: Core,
+    private readonly out: Float32Array,
+  ) {
+    this.#address = core.memory.addressOf(out);
+    this.#length = out.length;
+  }
+
+  /** How many runs of `width` floats are computed at once, so that a large call leaves the memory small. */
+  atOnce(width: number, least = 1): number {
+    return this.#address === undefined ? Math.max(pieceOf(width), least) : Infinity;
+  }
+
+  /** How much room `count` of them need on their way. */
+  bytes(count: number): number {
+    return this.#address === undefined ? 4 * count : 0;
+  }
+
+  /** Floats [at, at + count), by way of `room`: `compute` gets their address, and returns the core's code. */
+  fill(room: number, at: number, count: number, compute: (to: number) => number): void {
+    if (this.#address !== undefined) return this.core.check(compute(this.#address + 4 * at));
+    this.core.check(compute(room));
+    this.core.memory.readFloats(room, count, this.out, at);
+  }
+
+  /** All of them, once they are computed. */
+  get data(): Float32Array {
+    if (this.#address === undefined) return this.out;
+    return this.core.memory.floatsInPlace(this.#address, this.#length);
+  }
+}
+
+/** Results are computed in pieces of at most this many bytes. */
+const kPieceBytes = 4 << 20;
+
+/** How many runs of `width` floats make a piece. */
+export function pieceOf(width: number): number {
+  return Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(width, 1))));
+}
+
+/** But hidden vectors in no smaller pieces than this: kernels decode each row once for several of them. */
+export const kHiddenAtOnce = 8;
 
 function align(bytes: number): number {
   return Math.ceil(bytes / 8) * 8;

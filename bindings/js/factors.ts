@@ -2,7 +2,7 @@
  * A factorized table E ≈ A · B: files keep A [V, k] and B, whose k rows are orthonormal, so lengths, angles and distances
  * of the rows of A are those of A · B. What a caller gives or gets has the width d of E.
  */
-import { withCall } from './call.js';
+import { ComputedFloats, GivenFloats, pieceOf, withCall } from './call.js';
 import type { Core } from './core.js';
 import type { Handle } from './handle.js';
 import type { Plan, Role } from './open.js';
@@ -15,8 +15,6 @@ export const kFactorName = 'token_embd_projection.weight';
 export function factorRole({ roles }: Plan): Role | undefined {
   return roles.find(({ role, name }) => role === 'projection' && name === kFactorName);
 }
-
-const kPieceBytes = 4 << 20;
 
 export class Factors {
   /** k: width of the rows of A. */
@@ -68,22 +66,21 @@ export class Factors {
   }
 
   #multiply(vectors: Float32Array, down: boolean, out: Float32Array): Float32Array {
+    const { core } = this;
     const [from, to] = down ? [this.dim, this.rank] : [this.rank, this.dim];
     const count = vectors.length / from;
-    const atOnce = Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(from, to))));
-    const inPlace = this.core.memory.addressOf(out);
+    const [given, result] = [new GivenFloats(core, vectors), new ComputedFloats(core, out)];
+    const atOnce = pieceOf(Math.max(from, to));
     for (let first = 0; first < count; first += atOnce) {
       const n = Math.min(atOnce, count - first);
-      const part = vectors.subarray(first * from, (first + n) * from);
-      const bytes = inPlace === undefined ? n * to * 4 : 0;
-      withCall(this.core, [part], [bytes], (call) => {
-        const given = call.give(part);
-        const at = inPlace === undefined ? call.room(bytes) : inPlace + first * to * 4;
-        this.core.check(this.core.functions.throughFactors(this.stages.address, given, n, down, at));
-        if (inPlace === undefined) this.core.memory.readFloats(at, n * to, out, first * to);
+      withCall(core, [], [given.bytes(n * from), result.bytes(n * to)], (call) => {
+        const rows = given.give(call, first * from, n * from);
+        result.fill(call.room(result.bytes(n * to)), first * to, n * to, (at) =>
+          core.functions.throughFactors(this.stages.address, rows, n, down, at),
+        );
       });
     }
-    return inPlace === undefined ? out : this.core.memory.floatsInPlace(inPlace, out.length);
+    return result.data;
   }
 }
 

@@ -4,7 +4,17 @@
  */
 import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from './arguments.js';
 import type { CheckedHidden, CheckedIds } from './arguments.js';
-import { kEmbedCall, kHeadCall, kPoolCall, withCall } from './call.js';
+import {
+  ComputedFloats,
+  GivenFloats,
+  kEmbedCall,
+  kHeadCall,
+  kHiddenAtOnce,
+  kPoolCall,
+  pieceOf,
+  withCall,
+} from './call.js';
+import type { Call } from './call.js';
 import type { Core } from './core.js';
 import type { Factors } from './factors.js';
 import type { Handle } from './handle.js';
@@ -22,10 +32,6 @@ import type {
 import type { NamedTable } from './stage_loading.js';
 import { EmbeddingTable } from './table.js';
 import type { Ids, Tensor, TopK } from './types.js';
-
-const kPieceBytes = 4 << 20;
-/** But hidden vectors in no smaller pieces than this: kernels decode each row once for several of them. */
-const kHiddenAtOnce = 8;
 
 const kScores = ['logits', 'softmax', 'log-softmax'] as const;
 
@@ -126,10 +132,7 @@ export class ModelStages {
     const mask = checkPerId('attentionMask', options.attentionMask, Uint8Array);
     const types = checkPerId('tokenTypeIds', options.tokenTypeIds, Uint32Array);
     const past = checkWhole('positionOffset', options.positionOffset ?? 0);
-    const out = options.out
-      ? checkOut(options.out, ids.length * width)
-      : new Float32Array(ids.length * width);
-    const inPlace = this.core.memory.addressOf(out);
+    const result = this.#result(options.out, ids.length * width);
     const perSequence = positions !== undefined && positions.length === ids.length;
     if (positions !== undefined && !perSequence && positions.length !== length) {
       throw new TypeError(
@@ -142,7 +145,7 @@ export class ModelStages {
         `${name} has ${values.length} values; it needs one per id, which are ${ids.length}`,
       );
     }
-    const atOnce = inPlace === undefined ? pieces(length * width) : batch;
+    const atOnce = result.atOnce(length * width);
     for (let first = 0; first < batch && ids.length > 0; first += atOnce) {
       const count = Math.min(atOnce, batch - first);
       const from = first * length;
@@ -154,9 +157,8 @@ export class ModelStages {
         types: types?.subarray(from, to),
         rows: rows?.subarray(from * this.#dim, to * this.#dim),
       };
-      const bytes = inPlace === undefined ? (to - from) * width * 4 : 0;
-      withCall(this.core, Object.values(given), [bytes], (call) => {
-        const target = inPlace ?? call.room(bytes);
+      const floats = (to - from) * width;
+      withCall(this.core, Object.values(given), [result.bytes(floats)], (call) => {
         const fields = call.struct(kEmbedCall, {
           ids: call.give(given.ids),
           batch: count,
@@ -168,55 +170,44 @@ export class ModelStages {
           tokenTypes: call.give(given.types),
           rows: call.give(given.rows),
         });
-        this.core.check(this.core.functions.embed(this.#handle.address, fields, target));
-        if (inPlace === undefined)
-          this.core.memory.readFloats(target, (to - from) * width, out, from * width);
+        result.fill(call.room(result.bytes(floats)), from * width, floats, (at) =>
+          this.core.functions.embed(this.#handle.address, fields, at),
+        );
       });
     }
-    const data = inPlace === undefined ? out : this.core.memory.floatsInPlace(inPlace, out.length);
-    return { data, dims: [...dims, width] };
+    return { data: result.data, dims: [...dims, width] };
   }
 
   logits(hidden: Float32Array | Tensor, options: HeadLogitsOptions = {}): Tensor {
     const checked = checkHidden(hidden, this.#hiddenWidth);
-    const call = this.#headCall(options, options.limit ?? this.#headSize);
-    const width = call.allowed?.length ?? this.#headSize;
-    const length = checked.count * width;
-    const out = options.out ? checkOut(options.out, length) : new Float32Array(length);
-    const inPlace = this.core.memory.addressOf(out);
-    const atOnce = inPlace === undefined ? Math.max(pieces(width), kHiddenAtOnce) : checked.count;
+    const head = this.#headCall(options, options.limit ?? this.#headSize);
+    const width = head.allowed?.length ?? this.#headSize;
+    const result = this.#result(options.out, checked.count * width);
     if (width > 0) {
-      this.#forHidden(
-        checked,
-        call,
-        atOnce,
-        inPlace === undefined ? [width * 4] : [],
-        (fields, first, count, [room]) => {
-          const target = inPlace ?? room!;
-          this.core.check(this.core.functions.headLogits(this.#handle.address, fields, target));
-          if (inPlace === undefined) {
-            this.core.memory.readFloats(target, count * width, out, first * width);
-          }
-        },
-      );
+      const atOnce = result.atOnce(width, kHiddenAtOnce);
+      this.#forHidden(checked, head, atOnce, [result.bytes(width)], (call, fields, first, count) => {
+        result.fill(call.room(result.bytes(count * width)), first * width, count * width, (at) =>
+          this.core.functions.headLogits(this.#handle.address, fields, at),
+        );
+      });
     }
-    const data = inPlace === undefined ? out : this.core.memory.floatsInPlace(inPlace, length);
-    return { data, dims: [...checked.dims, width] };
+    return { data: result.data, dims: [...checked.dims, width] };
   }
 
   topK(hidden: Float32Array | Tensor, k: number, options: HeadTopKOptions = {}): TopK {
     const checked = checkHidden(hidden, this.#hiddenWidth);
     const limit = options.limit ?? (this.#standIn ? this.#headSize : this.tokenizerSize(this.#headSize));
-    const call = this.#headCall(options, limit);
-    checkK(k, competing(call.allowed, call.forbidden, limit));
+    const head = this.#headCall(options, limit);
+    checkK(k, competing(head.allowed, head.forbidden, limit));
     const values = new Float32Array(checked.count * k);
     const indices = new Int32Array(checked.count * k);
-    const atOnce = Math.max(pieces(Math.max(k, this.#hiddenWidth)), kHiddenAtOnce);
-    this.#forHidden(checked, call, atOnce, [k * 4, k * 4], (fields, first, count, [valuesAt, indicesAt]) => {
+    const atOnce = Math.max(pieceOf(Math.max(k, this.#hiddenWidth)), kHiddenAtOnce);
+    this.#forHidden(checked, head, atOnce, [k * 4, k * 4], (call, fields, first, count) => {
+      const [valuesAt, indicesAt] = [call.room(count * k * 4), call.room(count * k * 4)];
       const { headTopK } = this.core.functions;
-      this.core.check(headTopK(this.#handle.address, fields, k, valuesAt!, indicesAt!));
-      this.core.memory.readFloats(valuesAt!, count * k, values, first * k);
-      this.core.memory.readInt32s(indicesAt!, count * k, indices, first * k);
+      this.core.check(headTopK(this.#handle.address, fields, k, valuesAt, indicesAt));
+      this.core.memory.readFloats(valuesAt, count * k, values, first * k);
+      this.core.memory.readInt32s(indicesAt, count * k, indices, first * k);
     });
     return { values, indices, dims: [...checked.dims, k] };
   }
@@ -315,22 +306,29 @@ export class ModelStages {
     };
   }
 
+  #result(out: Float32Array | undefined, length: number): ComputedFloats {
+    return new ComputedFloats(
+      this.core,
+      out === undefined ? new Float32Array(length) : checkOut(out, length),
+    );
+  }
+
   /** Calls `compute` for piece after piece of the hidden vectors, with rooms of `resultBytes` per vector. */
   #forHidden(
     hidden: CheckedHidden,
     { allowed, forbidden, ...rest }: HeadArguments,
     atOnce: number,
     resultBytes: readonly number[],
-    compute: (fields: number, first: number, count: number, rooms: number[]) => void,
+    compute: (call: Call, fields: number, first: number, count: number) => void,
   ): void {
     const width = this.#hiddenWidth;
+    const rows = new GivenFloats(this.core, hidden.data);
     for (let first = 0; first < hidden.count; first += atOnce) {
       const count = Math.min(atOnce, hidden.count - first);
-      const part = hidden.data.subarray(first * width, (first + count) * width);
-      const bytes = resultBytes.map((each) => each * count);
-      withCall(this.core, [part, allowed, forbidden], bytes, (call) => {
+      const bytes = [rows.bytes(count * width), ...resultBytes.map((each) => each * count)];
+      withCall(this.core, [allowed, forbidden], bytes, (call) => {
         const fields = call.struct(kHeadCall, {
-          hidden: call.give(part),
+          hidden: rows.give(call, first * width, count * width),
           count,
           allowed: call.give(allowed),
           allowedLength: allowed?.length ?? 0,
@@ -338,12 +336,7 @@ export class ModelStages {
           forbiddenLength: forbidden?.length ?? 0,
           ...rest,
         });
-        compute(
-          fields,
-          first,
-          count,
-          bytes.map((each) => call.room(each)),
-        );
+        compute(call, fields, first, count);
       });
     }
   }
@@ -359,11 +352,6 @@ interface HeadArguments {
   scores: number;
   temperature: number;
   limit: number;
-}
-
-/** How many runs of `width` floats make a piece. */
-function pieces(width: number): number {
-  return Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(width, 1))));
 }
 
 function competing(

@@ -1,6 +1,5 @@
 import { checkHidden, checkIds, checkK, checkLimit, checkOut, checkPrecision } from './arguments.js';
-import type { CheckedHidden } from './arguments.js';
-import { kAffineCall, withCall } from './call.js';
+import { ComputedFloats, GivenFloats, kAffineCall, kHiddenAtOnce, pieceOf, withCall } from './call.js';
 import { Core } from './core.js';
 import { EmbeddingError } from './errors.js';
 import type { Handle } from './handle.js';
@@ -8,11 +7,6 @@ import { lazy } from './lazy.js';
 import type { TableSpec } from './open.js';
 import type { Ids, LogitsOptions, LookupOptions, Tensor, TopK, TopKOptions } from './types.js';
 import type { WasmOptions } from './wasm.js';
-
-/** Results are computed in pieces of at most this many bytes, so that a large call leaves the memory small. */
-const kPieceBytes = 4 << 20;
-/** But hidden vectors in no smaller pieces than this: kernels decode each row once for several of them. */
-const kHiddenAtOnce = 8;
 
 /** What a table is made of, where it comes from no file. */
 export interface TableOptions extends WasmOptions {
@@ -120,21 +114,22 @@ export class EmbeddingTable {
    * @throws {RangeError} for an id outside [0, V); `out` is untouched then
    */
   lookup(ids: Ids, options: LookupOptions = {}): Tensor {
-    const handle = this.handle;
-    const { lookup } = this.#core.functions;
-    const checked = checkIds(ids, this.vocabSize);
-    const dims = [...checked.dims, this.dim];
-    const length = checked.ids.length * this.dim;
-    const target = this.#target(options.out, length);
-    const atOnce = target.inPlace ? checked.ids.length : piece(this.dim);
-    for (let start = 0; start < checked.ids.length; start += atOnce) {
-      const part = checked.ids.subarray(start, start + atOnce);
-      target.fill(start * this.dim, part.length * this.dim, part.length * 4, (out, scratch) => {
-        this.#core.memory.writeUint32s(scratch, part);
-        return lookup(handle, scratch, part.length, out);
+    const { memory, functions } = this.#core;
+    const table = this.handle;
+    const { ids: all, dims } = checkIds(ids, this.vocabSize);
+    const result = this.#result(options.out, all.length * this.dim);
+    const atOnce = result.atOnce(this.dim);
+    for (let start = 0; start < all.length; start += atOnce) {
+      const part = all.subarray(start, start + atOnce);
+      const floats = part.length * this.dim;
+      memory.withScratch(4 * part.length + result.bytes(floats), (scratch) => {
+        memory.writeUint32s(scratch, part);
+        result.fill(scratch + 4 * part.length, start * this.dim, floats, (out) =>
+          functions.lookup(table, scratch, part.length, out),
+        );
       });
     }
-    return { data: target.result(), dims };
+    return { data: result.data, dims: [...dims, this.dim] };
   }
 
   /**
@@ -142,33 +137,26 @@ export class EmbeddingTable {
    * @throws {TypeError} where hidden's last dimension is not d
    */
   logits(hidden: Float32Array | Tensor, options: LogitsOptions = {}): Tensor {
-    const handle = this.handle;
+    const core = this.#core;
+    const table = this.handle;
     const checked = checkHidden(hidden, this.dim);
     const fast = checkPrecision(options.precision);
     const only = this.#candidates(options.ids);
     const width = only?.length ?? this.vocabSize;
-    const target = this.#target(options.out, checked.count * width);
-    const rows = new HiddenRows(this.#core, checked, this.dim);
-    const atOnce = target.inPlace ? checked.count : Math.max(piece(width), kHiddenAtOnce);
-    this.#withCandidates(only, (onlyAddress) => {
-      for (let start = 0; start < checked.count; start += atOnce) {
-        const count = Math.min(atOnce, checked.count - start);
-        target.fill(start * width, count * width, rows.scratchBytes(count), (out, scratch) => {
-          const from = rows.place(start, count, scratch);
-          return this.#core.functions.logits(
-            handle,
-            from,
-            count,
-            fast,
-            onlyAddress,
-            only?.length ?? 0,
-            -1,
-            out,
-          );
-        });
-      }
-    });
-    return { data: target.result(), dims: [...checked.dims, width] };
+    const result = this.#result(options.out, checked.count * width);
+    const rows = new GivenFloats(core, checked.data);
+    const atOnce = result.atOnce(width, kHiddenAtOnce);
+    for (let start = 0; start < checked.count; start += atOnce) {
+      const count = Math.min(atOnce, checked.count - start);
+      const [given, floats] = [count * this.dim, count * width];
+      withCall(core, [only], [rows.bytes(given), result.bytes(floats)], (call) => {
+        const [from, ids] = [rows.give(call, start * this.dim, given), call.give(only)];
+        result.fill(call.room(result.bytes(floats)), start * width, floats, (out) =>
+          core.functions.logits(table, from, count, fast, ids, only?.length ?? 0, -1, out),
+        );
+      });
+    }
+    return { data: result.data, dims: [...checked.dims, width] };
   }
 
   /**
@@ -176,7 +164,8 @@ export class EmbeddingTable {
    * @throws {RangeError} where k is not in [1, number of ids that compete]
    */
   topK(hidden: Float32Array | Tensor, k: number, options: TopKOptions = {}): TopK {
-    const handle = this.handle;
+    const { memory, functions } = this.#core;
+    const table = this.handle;
     const checked = checkHidden(hidden, this.dim);
     const fast = checkPrecision(options.precision);
     const only = this.#candidates(options.ids);
@@ -185,25 +174,20 @@ export class EmbeddingTable {
     checkK(k, only ? competing(only, limit) : limit);
     const values = new Float32Array(checked.count * k);
     const indices = new Int32Array(checked.count * k);
-    const rows = new HiddenRows(this.#core, checked, this.dim);
-    const atOnce = Math.max(piece(Math.max(k, this.dim)), kHiddenAtOnce);
-    const { memory, functions } = this.#core;
-    this.#withCandidates(only, (onlyAddress) => {
-      const nOnly = only?.length ?? 0;
-      for (let start = 0; start < checked.count; start += atOnce) {
-        const count = Math.min(atOnce, checked.count - start);
-        const bytes = count * k * 4;
-        memory.withScratch(2 * bytes + rows.scratchBytes(count), (valuesAt) => {
-          const indicesAt = valuesAt + bytes;
-          const from = rows.place(start, count, indicesAt + bytes);
-          this.#core.check(
-            functions.topK(handle, from, count, k, fast, onlyAddress, nOnly, limit, valuesAt, indicesAt),
-          );
-          memory.readFloats(valuesAt, count * k, values, start * k);
-          memory.readInt32s(indicesAt, count * k, indices, start * k);
-        });
-      }
-    });
+    const rows = new GivenFloats(this.#core, checked.data);
+    const atOnce = Math.max(pieceOf(Math.max(k, this.dim)), kHiddenAtOnce);
+    for (let start = 0; start < checked.count; start += atOnce) {
+      const count = Math.min(atOnce, checked.count - start);
+      const [given, bytes] = [count * this.dim, count * k * 4];
+      withCall(this.#core, [only], [rows.bytes(given), bytes, bytes], (call) => {
+        const [from, ids] = [rows.give(call, start * this.dim, given), call.give(only)];
+        const [valuesAt, indicesAt] = [call.room(bytes), call.room(bytes)];
+        const nIds = only?.length ?? 0;
+        this.#core.check(functions.topK(table, from, count, k, fast, ids, nIds, limit, valuesAt, indicesAt));
+        memory.readFloats(valuesAt, count * k, values, start * k);
+        memory.readInt32s(indicesAt, count * k, indices, start * k);
+      });
+    }
     return { values, indices, dims: [...checked.dims, k] };
   }
 
@@ -251,23 +235,11 @@ export class EmbeddingTable {
     return ids === undefined ? undefined : checkIds(ids, this.vocabSize).ids;
   }
 
-  #withCandidates(only: Uint32Array | undefined, use: (address: number) => void): void {
-    if (only === undefined) return use(0);
-    const { memory } = this.#core;
-    const address = memory.allocate(only.byteLength);
-    try {
-      memory.writeUint32s(address, only);
-      use(address);
-    } finally {
-      memory.release(address);
-    }
-  }
-
-  #target(out: Float32Array | undefined, length: number): Target {
-    const array = out === undefined ? undefined : checkOut(out, length);
-    const address = array === undefined ? undefined : this.#core.memory.addressOf(array);
-    if (address !== undefined) return new TargetInPlace(this.#core, address, length);
-    return new TargetCopied(this.#core, array ?? new Float32Array(length));
+  #result(out: Float32Array | undefined, length: number): ComputedFloats {
+    return new ComputedFloats(
+      this.#core,
+      out === undefined ? new Float32Array(length) : checkOut(out, length),
+    );
   }
 }
 
@@ -317,87 +289,6 @@ export function planeOf({ functions }: Core, table: number, plane: number): Plan
 /** @internal */
 export function planesOf(core: Core, table: number): Plane[] {
   return [0, 1, 2].map((plane) => planeOf(core, table, plane));
-}
-
-/** Computes `count` floats at address `out`, with `scratch` at hand; returns the core's code. */
-type Compute = (out: number, scratch: number) => number;
-
-/** Where a result goes. */
-interface Target {
-  /** True if it is computed in one go, where it stays. */
-  readonly inPlace: boolean;
-  fill(at: number, count: number, scratchBytes: number, compute: Compute): void;
-  result(): Float32Array;
-}
-
-class TargetInPlace implements Target {
-  readonly inPlace = true;
-  constructor(
-    private readonly core: Core,
-    private readonly address: number,
-    private readonly length: number,
-  ) {}
-
-  fill(at: number, _count: number, scratchBytes: number, compute: Compute): void {
-    this.core.memory.withScratch(scratchBytes, (scratch) => {
-      this.core.check(compute(this.address + at * 4, scratch));
-    });
-  }
-
-  result(): Float32Array {
-    return this.core.memory.floatsInPlace(this.address, this.length);
-  }
-}
-
-class TargetCopied implements Target {
-  readonly inPlace = false;
-  constructor(
-    private readonly core: Core,
-    private readonly array: Float32Array,
-  ) {}
-
-  fill(at: number, count: number, scratchBytes: number, compute: Compute): void {
-    const { memory } = this.core;
-    memory.withScratch(count * 4 + scratchBytes, (out) => {
-      this.core.check(compute(out, out + count * 4));
-      memory.readFloats(out, count, this.array, at);
-    });
-  }
-
-  result(): Float32Array {
-    return this.array;
-  }
-}
-
-/** Hidden vectors on their way into the core: used where they are if that is its memory, else copied piece by piece. */
-class HiddenRows {
-  // Taken at once: allocating may detach the view.
-  readonly #address: number | undefined;
-
-  constructor(
-    private readonly core: Core,
-    private readonly hidden: CheckedHidden,
-    private readonly dim: number,
-  ) {
-    this.#address = core.memory.addressOf(hidden.data);
-  }
-
-  scratchBytes(count: number): number {
-    return this.#address === undefined ? count * this.dim * 4 : 0;
-  }
-
-  /** Address of vectors [start, start + count). */
-  place(start: number, count: number, scratch: number): number {
-    if (this.#address !== undefined) return this.#address + start * this.dim * 4;
-    const part = this.hidden.data.subarray(start * this.dim, (start + count) * this.dim);
-    this.core.memory.writeFloats(scratch, part);
-    return scratch;
-  }
-}
-
-/** How many vectors of `width` floats make a piece. */
-function piece(width: number): number {
-  return Math.max(1, Math.floor(kPieceBytes / (4 * Math.max(width, 1))));
 }
 
 function competing(only: Uint32Array, limit: number): number {

@@ -109,6 +109,18 @@ describe('embed', () => {
     await expect(model.embed([3], { out })).rejects.toThrow(TypeError);
   });
 
+  it('reads hidden vectors in the memory of the core, also where scores make it grow', async () => {
+    using model = await EmbeddingModel.create({ vocabSize: 50_000, dim: 8 });
+    using hidden = model.table!.allocate(16 * 8);
+    hidden.data.set(hidden.data.map((_, i) => Math.sin(i)));
+    const copy = hidden.data.slice();
+    const before = model.info.memory.heap;
+    const { data } = await model.logits(hidden.data);
+    expect(model.info.memory.heap).toBeGreaterThan(before);
+    const expected = (await model.logits(copy)).data;
+    expect(data.every((score, i) => score === expected[i])).toBe(true);
+  });
+
   it('says what is missing, and what to do', async () => {
     using model = await load('gpt2');
     await expect(model.embed([0])).rejects.toThrow(/no position table.*profile\.positions/);
