@@ -1,36 +1,38 @@
 #include "answer.h"
 
-#include <cstdlib>
 #include <cstring>
 
 namespace id2vec {
-namespace {
 
-template <class T>
-void append(std::string& to, T value) {
-  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+// A capacity without bytes is that of an answer which there was no memory for.
+void Answer::append(const void* from, size_t count) {
+  if (size_ + count > capacity_) {
+    if (bytes_ == nullptr && capacity_ != 0) return;
+    capacity_ = (size_ + count) * 3 / 2;
+    void* grown = std::realloc(bytes_, capacity_);
+    if (grown == nullptr) std::free(bytes_);
+    bytes_ = static_cast<uint8_t*>(grown);
+  }
+  if (bytes_ != nullptr) std::memcpy(bytes_ + size_, from, count);
+  size_ += count;
 }
 
-}  // namespace
-
 void Answer::put(double value) {
-  bytes_ += 'n';
-  append(bytes_, value);
+  put_kind('n');
+  append(&value, sizeof value);
 }
 
 void Answer::put(std::string_view text) {
-  bytes_ += 't';
-  append(bytes_, static_cast<uint32_t>(text.size()));
-  bytes_ += text;
+  const auto length = static_cast<uint32_t>(text.size());
+  put_kind('t');
+  append(&length, sizeof length);
+  append(text.data(), length);
 }
 
-uint8_t* Answer::release() const {
-  const auto length = static_cast<uint32_t>(bytes_.size());
-  auto* copy = static_cast<uint8_t*>(std::malloc(sizeof length + length));
-  if (copy == nullptr) return nullptr;
-  std::memcpy(copy, &length, sizeof length);
-  std::memcpy(copy + sizeof length, bytes_.data(), length);
-  return copy;
+uint8_t* Answer::release() {
+  const auto length = static_cast<uint32_t>(size_ - kLength);
+  if (bytes_ != nullptr) std::memcpy(bytes_, &length, kLength);
+  return std::exchange(bytes_, nullptr);
 }
 
 }  // namespace id2vec

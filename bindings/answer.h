@@ -10,16 +10,24 @@
 
 #include <concepts>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace id2vec {
 
 class Answer {
  public:
-  void put(bool value) { bytes_ += value ? 'y' : 'x'; }
+  Answer() = default;
+  ~Answer() { std::free(bytes_); }
+  Answer(Answer&& other) noexcept
+      : bytes_(std::exchange(other.bytes_, nullptr)), size_(other.size_), capacity_(other.capacity_) {}
+  Answer& operator=(Answer&&) = delete;
+
+  void put(bool value) { put_kind(value ? 'y' : 'x'); }
   void put(double value);
   template <std::integral T>
   void put(T value) {
@@ -37,7 +45,7 @@ class Answer {
     if (value)
       put(*value);
     else
-      bytes_ += '0';
+      put_kind('0');
   }
   template <std::invocable T>
   void put(const T& function) {
@@ -52,32 +60,32 @@ class Answer {
   // `each` puts one value for an item.
   template <class List, class Each>
   void put_list(const List& list, Each each) {
-    bytes_ += '[';
+    put_kind('[');
     for (const auto& item : list) each(item);
-    bytes_ += ']';
+    put_kind(']');
   }
 
   template <class... Items>
   void put_array(const Items&... items) {
-    bytes_ += '[';
+    put_kind('[');
     (put(items), ...);
-    bytes_ += ']';
+    put_kind(']');
   }
 
   // An object: put_object("name", name, "rows", rows).
   template <class... Fields>
   void put_object(const Fields&... fields) {
-    bytes_ += '{';
+    put_kind('{');
     (put(fields), ...);
-    bytes_ += '}';
+    put_kind('}');
   }
 
   // One whose fields depend: `each` puts a name and a value for an item.
   template <class List, class Each>
   void put_fields(const List& list, Each each) {
-    bytes_ += '{';
+    put_kind('{');
     for (const auto& item : list) each(item);
-    bytes_ += '}';
+    put_kind('}');
   }
 
   // put_object as an answer of its own.
@@ -94,11 +102,19 @@ class Answer {
     return answer;
   }
 
-  // A copy that JavaScript frees: the length (u32), and the bytes. Null where there is no memory for it.
-  uint8_t* release() const;
+  // The length (u32) and the bytes, which JavaScript frees. Null where there was no memory for them.
+  uint8_t* release();
 
  private:
-  std::string bytes_;
+  static constexpr size_t kLength = sizeof(uint32_t);
+
+  void append(const void* from, size_t count);
+  void put_kind(char kind) { append(&kind, 1); }
+
+  // Grown in place where that can be: a directory of 100,000 tensors takes 20 MB. Null after there was no memory, too.
+  uint8_t* bytes_ = nullptr;
+  size_t size_ = kLength;
+  size_t capacity_ = 0;
 };
 
 }  // namespace id2vec

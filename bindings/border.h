@@ -99,7 +99,7 @@ inline double to_wire(uint64_t value) { return static_cast<double>(value); }
 inline double to_wire(double value) { return value; }
 inline std::string to_wire(std::string_view text) { return std::string(text); }
 inline size_t to_wire(Status status) { return report(std::move(status)); }
-inline uintptr_t to_wire(const Answer& answer) {
+inline uintptr_t to_wire(Answer answer) {
   const uint8_t* bytes = answer.release();
   if (bytes == nullptr)
     report(Status(Code::kOutOfMemory, "There is no memory left for an answer of the core."));

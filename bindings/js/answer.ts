@@ -12,17 +12,17 @@ export function readAnswer(bytes: Uint8Array): unknown {
       const length = view.getUint32(at, true);
       return decoder.decode(bytes.subarray((at += 4), (at += length)));
     }
-    if (kind === '[') return readUntil(']');
+    if (kind === '[') {
+      const list = [];
+      for (let item = next(); item !== ']'; item = next()) list.push(read(item));
+      return list;
+    }
     if (kind === '{') {
-      const fields = readUntil('}');
-      return Object.fromEntries(fields.flatMap((_, i) => (i % 2 ? [] : [[fields[i], fields[i + 1]]])));
+      const object: Record<string, unknown> = {}; // its names are the core's, and no file's
+      for (let name = next(); name !== '}'; name = next()) object[read(name) as string] = read(next());
+      return object;
     }
     return kind === '0' ? null : kind === 'y';
-  };
-  const readUntil = (end: string): unknown[] => {
-    const values = [];
-    for (let kind = next(); kind !== end; kind = next()) values.push(read(kind));
-    return values;
   };
   return read(next());
 }
