@@ -50,6 +50,8 @@ list(REMOVE_ITEM SHARED_SOURCES ${KERNEL_SOURCES} ${ALL_READERS})
 file(GLOB SMALL_SOURCES CONFIGURE_DEPENDS src/core/*.cpp src/containers/*.cpp src/model/*.cpp src/tools/*.cpp)
 # Turning a stored table round is a loop over weights (see below), and so are the sweeps of an eigenvalue solver.
 list(FILTER SMALL_SOURCES EXCLUDE REGEX "/src/model/convert.cpp|/src/tools/symmetric_eigen.cpp")
+# Of the formats, what only speaks of them.
+list(APPEND SMALL_SOURCES ${CMAKE_SOURCE_DIR}/src/formats/catalog.cpp)
 set_source_files_properties(${SMALL_SOURCES} ${BINDING_SOURCES} ${COMMON_SOURCES} ${FULL_SOURCES} src/kernels/scalar.cpp
   PROPERTIES COMPILE_OPTIONS -Oz)
 # Loops over one vector at a time, around the kernels: vectors of four, but nothing unrolled.
