@@ -59,9 +59,11 @@ type Numbers = Uint8Array | Uint32Array | Float32Array | Float64Array;
 export class Call {
   #next: number;
 
+  /** `places`: of the arrays that lie in the core's memory. */
   constructor(
     private readonly core: Core,
     address: number,
+    private readonly places: ReadonlyMap<Numbers, number>,
   ) {
     this.#next = address;
   }
@@ -69,7 +71,7 @@ export class Call {
   /** Copies an array in, or takes it where it is if that is the core's memory. */
   give(values: Numbers | undefined): number {
     if (values === undefined) return 0;
-    const there = this.core.memory.addressOf(values);
+    const there = this.places.get(values);
     if (there !== undefined) return there;
     const address = this.room(values.byteLength);
     this.core.memory.write(address, new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
@@ -94,7 +96,7 @@ export class Call {
   }
 }
 
-/** Lends a Call with room for `arrays`, `resultBytes` more bytes and a struct, until `use` returns. */
+/** Lends a Call with room for `arrays`, which are all that it may be given, `resultBytes` more bytes and a struct, until `use` returns. */
 export function withCall<T>(
   core: Core,
   arrays: readonly (Numbers | undefined)[],
@@ -102,9 +104,16 @@ export function withCall<T>(
   use: (call: Call) => T,
 ): T {
   let bytes = kStructBytes;
-  for (const array of arrays) bytes += align(array?.byteLength ?? 0);
+  // Found at once: making room may grow the memory, which detaches the views.
+  const places = new Map<Numbers, number>();
+  for (const array of arrays) {
+    if (array === undefined) continue;
+    const there = core.memory.addressOf(array);
+    if (there === undefined) bytes += align(array.byteLength);
+    else places.set(array, there);
+  }
   for (const result of resultBytes) bytes += align(result);
-  return core.memory.withScratch(bytes, (address) => use(new Call(core, address)));
+  return core.memory.withScratch(bytes, (address) => use(new Call(core, address, places)));
 }
 
 /** Floats on their way into the core: used where they are, if that is its memory, else copied piece by piece. */

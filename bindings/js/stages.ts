@@ -237,6 +237,7 @@ export class ModelStages {
 
   /** `gathered`: where the rows of the ids are, if the table is elsewhere. */
   runPool({ ids, bags, width, perId, common, out }: PoolCall, gathered?: Gathered): Tensor {
+    const weights = perId.weights && new GivenFloats(this.core, perId.weights);
     for (let first = 0; first < bags.count; first += kBagsAtOnce) {
       const count = Math.min(kBagsAtOnce, bags.count - first);
       const from = bags.start(first);
@@ -245,10 +246,10 @@ export class ModelStages {
         ids: ids.subarray(from, to),
         offsets: bags.offsets(first, count),
         attentionMask: perId.attentionMask?.subarray(from, to),
-        sampleWeights: perId.weights?.subarray(from, to),
         places: gathered?.places.subarray(from, to),
       };
-      withCall(this.core, Object.values(given), [count * width * 4], (call) => {
+      const floats = [weights?.bytes(to - from) ?? 0, count * width * 4];
+      withCall(this.core, Object.values(given), floats, (call) => {
         const target = call.room(count * width * 4);
         const fields = call.struct(kPoolCall, {
           ids: call.give(given.ids),
@@ -256,7 +257,7 @@ export class ModelStages {
           offsets: call.give(given.offsets),
           offsetsLength: given.offsets.length,
           attentionMask: call.give(given.attentionMask),
-          sampleWeights: call.give(given.sampleWeights),
+          sampleWeights: weights?.give(call, from, to - from) ?? 0,
           places: call.give(given.places),
           ...common,
         });

@@ -121,6 +121,31 @@ describe('embed', () => {
     expect(data.every((score, i) => score === expected[i])).toBe(true);
   });
 
+  it('compares vectors in the memory of the core, also where the answer makes it grow', async () => {
+    using model = await EmbeddingModel.create({ vocabSize: 100, dim: 8 });
+    using vectors = model.table!.allocate(1000 * 8);
+    vectors.data.set(vectors.data.map((_, i) => Math.sin(i)));
+    const copy = vectors.data.slice();
+    const before = model.info.memory.heap;
+    const { data } = await model.similarity({ data: vectors.data, dims: [1000, 8] }, 'dot');
+    expect(model.info.memory.heap).toBeGreaterThan(before);
+    const expected = (await model.similarity({ data: copy, dims: [1000, 8] }, 'dot')).data;
+    expect(data.every((score, i) => score === expected[i])).toBe(true);
+  });
+
+  it('pools with weights in the memory of the core, also where the sums make it grow', async () => {
+    using model = await EmbeddingModel.create({ vocabSize: 100, dim: 512 });
+    const ids = Array.from({ length: 3000 }, (_, i) => [i % 100, (7 * i) % 100]);
+    using weights = model.table!.allocate(6000);
+    weights.data.set(weights.data.map((_, i) => 1 + Math.sin(i)));
+    const copy = weights.data.slice();
+    const before = model.info.memory.heap;
+    const { data } = await model.pool(ids, { weights: weights.data });
+    expect(model.info.memory.heap).toBeGreaterThan(before);
+    const expected = (await model.pool(ids, { weights: copy })).data;
+    expect(data.every((value, i) => value === expected[i])).toBe(true);
+  });
+
   it('says what is missing, and what to do', async () => {
     using model = await load('gpt2');
     await expect(model.embed([0])).rejects.toThrow(/no position table.*profile\.positions/);
