@@ -96,7 +96,10 @@ set(MODULES ${CMAKE_BINARY_DIR}/modules)
 # define. Both parts work on one memory and one table of functions (bindings/js/core.ts puts them together), so the second
 # one can come at any time. Cutting goes by names, so the linker keeps them, and no function may stand in for another
 # that is equal to it by chance; both parts are optimised again afterwards.
-set(EXTRA_SOURCES "/src/training/|/src/search/similarity.cpp|/bindings/(training|geometry).cpp|/src/containers/(safetensors|shard_index|json|config).cpp|/src/model/(convert|stored|mlx_source|hinted_source).cpp")
+set(EXTRA_SOURCES /src/training/
+  /bindings/training.cpp /bindings/geometry.cpp /src/search/similarity.cpp
+  /src/containers/safetensors.cpp /src/containers/shard_index.cpp /src/containers/json.cpp /src/containers/config.cpp
+  /src/model/convert.cpp /src/model/stored.cpp /src/model/mlx_source.cpp /src/model/hinted_source.cpp)
 set(KEEP_NAMES --profiling-funcs -Wl,--no-demangle
   -sBINARYEN_EXTRA_PASSES=--skip-pass=duplicate-function-elimination)
 
@@ -105,7 +108,7 @@ function(cut_module isa)
   set(objects $<TARGET_OBJECTS:shared> $<TARGET_OBJECTS:kernels_${isa}> $<TARGET_OBJECTS:common>)
   add_custom_command(OUTPUT id2vec.${isa}.wasm id2vec.extra.${isa}.wasm
     COMMAND node ${CMAKE_SOURCE_DIR}/scripts/cut-module.mjs ${folder}/id2vec.simd128.wasm
-      id2vec.${isa}.wasm id2vec.extra.${isa}.wasm ${EXTRA_SOURCES} ${objects}
+      id2vec.${isa}.wasm id2vec.extra.${isa}.wasm "$<JOIN:${EXTRA_SOURCES},|>" ${objects}
     DEPENDS common_${isa} ${CMAKE_SOURCE_DIR}/scripts/cut-module.mjs
     COMMENT "Cutting id2vec.${isa}.wasm in two" COMMAND_EXPAND_LISTS VERBATIM)
 endfunction()

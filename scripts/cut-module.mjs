@@ -1,9 +1,9 @@
 // Cuts a linked WebAssembly module in two: the functions that only some of its object files define go into a part of
 // their own, which can be loaded later and works on the first part's memory.
 //
-//   node scripts/cut-module.mjs MODULE FIRST SECOND PATTERN OBJECT…
+//   node scripts/cut-module.mjs MODULE FIRST SECOND SOURCES OBJECT…
 //
-// MODULE has its functions' names. PATTERN is a regular expression: which of the OBJECTs' paths are of the second part.
+// MODULE has its functions' names. SOURCES, with | between them, are parts of paths: which OBJECTs are of the second part.
 // Data stays in the first. Both parts get a custom section "build", the hash of MODULE: parts of two builds do not fit, and
 // nothing else would tell.
 import { execFileSync } from 'node:child_process';
@@ -24,7 +24,7 @@ const kFeatures = [
   '--enable-reference-types',
 ];
 
-const [module, first, second, pattern, ...objects] = process.argv.slice(2);
+const [module, first, second, sources, ...objects] = process.argv.slice(2);
 
 function run(program, ...args) {
   return execFileSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
@@ -34,13 +34,16 @@ function symbolsOf(...files) {
   return new Set(run('emnm', '--defined-only', '--format=just-symbols', ...files).split('\n'));
 }
 
-const isSecond = new RegExp(pattern);
-const elsewhere = symbolsOf(...objects.filter((object) => !isSecond.test(object)));
+const paths = sources.split('|');
+const lost = paths.find((path) => !objects.some((object) => object.includes(path)));
+if (lost !== undefined) throw new Error(`no object file is of ${lost}, which the second part should have`);
+const isSecond = (object) => paths.some((path) => object.includes(path));
+const elsewhere = symbolsOf(...objects.filter((object) => !isSecond(object)));
 const inModule = symbolsOf(module);
-const moved = [...symbolsOf(...objects.filter((object) => isSecond.test(object)))].filter(
+const moved = [...symbolsOf(...objects.filter(isSecond))].filter(
   (symbol) => symbol !== '' && inModule.has(symbol) && !elsewhere.has(symbol),
 );
-if (moved.length === 0) throw new Error(`${module}: no function is of the objects ${pattern}`);
+if (moved.length === 0) throw new Error(`${module}: no function is of the objects ${sources}`);
 
 const binaryen = run('em-config', 'BINARYEN_ROOT').trim();
 const build = createHash('sha256')

@@ -110,14 +110,6 @@ bool for_each_packed(const PackedRows& packed, uint64_t at, Bytes chunk, uint8_t
 
 }  // namespace
 
-bool StridedLayout::nests() const {
-  const bool known_size =
-      element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
-  if (row_stride == 0 || col_stride == 0 || !known_size) return false;
-  return row_stride >= col_stride ? cols <= (row_stride - 1) / col_stride + 1 || rows <= 1
-                                  : rows <= (col_stride - 1) / row_stride + 1 || cols <= 1;
-}
-
 void scatter(const StridedLayout& layout, uint64_t at, Bytes chunk, uint8_t* table) {
   for_each_byte(layout, at, chunk, table, [](uint8_t& place, uint8_t stored) {
     place = stored;

@@ -14,7 +14,14 @@ struct StridedLayout {
   uint32_t element_bytes = 0;               // 1, 2, 4 or 8
   bool swap_bytes = false;
 
-  bool nests() const;
+  // Here, and not in convert.cpp, because headers of every container ask it: see EXTRA_SOURCES in cmake/wasm.cmake.
+  bool nests() const {
+    const bool known_size =
+        element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
+    if (row_stride == 0 || col_stride == 0 || !known_size) return false;
+    return row_stride >= col_stride ? cols <= (row_stride - 1) / col_stride + 1 || rows <= 1
+                                    : rows <= (col_stride - 1) / row_stride + 1 || cols <= 1;
+  }
 };
 
 // Writes the stored bytes [at, at + chunk.size()) to their places in `table` (rows · cols elements, row-major).
