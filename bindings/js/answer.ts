@@ -3,7 +3,7 @@
 /** The value that `bytes` hold, as JSON.parse would give it. */
 export function readAnswer(bytes: Uint8Array): unknown {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true }); // which keeps it: pieces of a vocabulary begin with one
   let at = 0;
   const next = (): string => String.fromCharCode(view.getUint8(at++));
   const read = (kind: string): unknown => {

@@ -36,7 +36,7 @@ const kCopyBytes = 4 << 20;
 
 export class Memory {
   readonly #heap: Heap;
-  readonly #decoder = new TextDecoder();
+  readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   readonly #scratch: number;
 
   constructor(heap: Heap) {
