@@ -6,10 +6,10 @@ namespace id2vec {
 
 // A capacity without bytes is that of an answer which there was no memory for.
 void Answer::append(const void* from, size_t count) {
-  if (size_ + count > capacity_) {
+  if (size_ + count > capacity_ || size_ + count < size_) {
     if (bytes_ == nullptr && capacity_ != 0) return;
-    capacity_ = (size_ + count) * 3 / 2;
-    void* grown = std::realloc(bytes_, capacity_);
+    capacity_ = size_ + count + (size_ + count) / 2;
+    void* grown = capacity_ < size_ ? nullptr : std::realloc(bytes_, capacity_);
     if (grown == nullptr) std::free(bytes_);
     bytes_ = static_cast<uint8_t*>(grown);
   }

@@ -140,7 +140,7 @@ void fill_normal_table(Table& table, double standard_deviation, double seed, dou
   const MutableBytes bytes = table.plane(0);
   const std::span<float> weights(reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float));
   fill_normal(weights, standard_deviation, static_cast<uint64_t>(seed));
-  if (padding_id < 0) return;
+  if (!(padding_id >= 0 && padding_id < static_cast<double>(table.spec().rows))) return;
   const size_t cols = table.spec().cols;
   for (float& weight : weights.subspan(static_cast<size_t>(padding_id) * cols, cols)) weight = 0;
 }

@@ -43,7 +43,7 @@ std::unique_ptr<WordVectorReader> make_reader() { return std::make_unique<WordVe
 
 }  // namespace
 
-EMSCRIPTEN_BINDINGS(word_vectors) {
+EMSCRIPTEN_BINDINGS(id2vec_word_vectors) {
   bind<&is_word_vectors>("isWordVectors");
   bind<&make_reader>("makeWordVectorReader");
   bind<&destroy<WordVectorReader>>("deleteWordVectorReader");

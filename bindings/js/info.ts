@@ -175,14 +175,19 @@ function isPlain(role: Role): boolean {
 }
 
 async function equalPlain(opened: Opened, a: Role, b: Role, signal?: AbortSignal): Promise<boolean> {
-  const address = opened.core.memory.allocate(kComparedBytes);
-  for (let at = 0; at < a.bytes; at += kComparedBytes) {
-    const end = Math.min(at + kComparedBytes, a.bytes);
-    const [left, right] = await Promise.all([a, b].map((role) => readPart(opened, role, at, end, signal)));
-    opened.core.memory.write(address, left!);
-    if (opened.core.equalBytes(address, right!) < end - at) return false;
+  const { core } = opened;
+  const address = core.memory.allocate(kComparedBytes);
+  try {
+    for (let at = 0; at < a.bytes; at += kComparedBytes) {
+      const end = Math.min(at + kComparedBytes, a.bytes);
+      const [left, right] = await Promise.all([a, b].map((role) => readPart(opened, role, at, end, signal)));
+      core.memory.write(address, left!);
+      if (core.equalBytes(address, right!) < end - at) return false;
+    }
+    return true;
+  } finally {
+    core.memory.release(address);
   }
-  return true;
 }
 
 function readPart(

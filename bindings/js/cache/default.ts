@@ -1,5 +1,6 @@
 import { hasFileSystem } from '../sources/node.js';
 import { CacheApiStore } from './cache_api_store.js';
+import { lazy } from '../lazy.js';
 import { ModelCache } from './cache.js';
 import type { CacheOptions } from './cache.js';
 import { OpfsStore } from './opfs_store.js';
@@ -23,7 +24,7 @@ export function openCache(options: CacheOptions = {}): ModelCache {
 
 async function openStore(folder?: string): Promise<BlockStore | undefined> {
   if (hasFileSystem()) {
-    const { DiskStore } = await import('./disk_store.js');
+    const { DiskStore } = await lazy('the cache on disk', () => import('./disk_store.js'));
     return DiskStore.open(folder);
   }
   return (await OpfsStore.open()) ?? (await CacheApiStore.open());
