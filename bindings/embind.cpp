@@ -1,6 +1,7 @@
 // Headers, tables and memory under names and types that cross the border. bindings/ is the one folder of C++ that knows
-// JavaScript exists: what every module exports stands here and in stages.cpp, origin.cpp and training.cpp; what only the
-// full modules export (see cmake/wasm.cmake), in full/. How things cross: border.h.
+// JavaScript exists: what every module exports stands here and in stages.cpp and origin.cpp; what a common module has only
+// once it is whole (common/extra.cpp), in geometry.cpp and training.cpp; what only the full modules export (see
+// cmake/wasm.cmake), in full/. How things cross: border.h.
 #include <wasm_simd128.h>
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// One model's input and output stage, pooling and geometry, as JavaScript holds it: the tables that take part (owned by
+// One model's input and output stage, and pooling, as JavaScript holds them: the tables that take part (owned by
 // their own handles, which must outlive this one), the small vectors (owned here), and the profile.
 #pragma once
 

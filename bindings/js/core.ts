@@ -75,7 +75,7 @@ export class Core<F extends Functions = Functions> {
     this.#isWhole = true;
   }
 
-  /** All functions of a core that is whole. */
+  /** The functions of a core that is whole: those of a full one, or geometry and training beside its own. */
   async allFunctions(): Promise<FullModule> {
     await this.whole();
     return this.functions as unknown as FullModule;

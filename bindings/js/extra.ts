@@ -26,9 +26,10 @@ export async function prepareTraining(core: Core): Promise<MakeTrainer> {
     return (trainee, options) => new Trainer(trainee, functions, options);
   } catch (cause) {
     return () => {
-      const { code, message } = cause as EmbeddingError;
-      const reason = `What trains could not be loaded (${message}): load the model again.`;
-      throw new EmbeddingError(code, reason, { cause });
+      const code = cause instanceof EmbeddingError ? cause.code : 'wasm';
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      const message = `What trains could not be loaded (${reason}): load the model again.`;
+      throw new EmbeddingError(code, message, { cause });
     };
   }
 }

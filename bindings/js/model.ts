@@ -36,6 +36,7 @@ import type { EmbeddingTable } from './table.js';
 import type { FreshTable } from './training/fresh.js';
 import type { TrainerOptions } from './training/options.js';
 import type { Trainer } from './training/trainer.js';
+import { ComputedFloats } from './call.js';
 import { CoreTokens } from './tokens.js';
 import type { TokenList, Vocabulary } from './tokens.js';
 import type { Ids, LookupOptions, Tensor, TopK } from './types.js';
@@ -52,7 +53,8 @@ export interface LoadOptions extends OpenOptions, SourceOptions, WorkersOptions 
 }
 
 /** A table that comes from no file. */
-export interface FreshOptions extends FreshTable, Pick<LoadOptions, 'isa' | 'wasm' | 'profile'> {}
+export interface FreshOptions
+  extends FreshTable, Pick<LoadOptions, 'isa' | 'wasm' | 'extraWasm' | 'profile'> {}
 
 /**
  * The embedding table and the head of one language model: token ids to vectors, hidden vectors to logits.
@@ -186,11 +188,14 @@ export class EmbeddingModel {
    */
   async lookup(ids: Ids, options: LookupOptions = {}): Promise<Tensor> {
     const residency = this.#alive();
-    const { factors } = residency.stages;
+    const { stages } = residency;
+    const { factors } = stages;
     if (factors === undefined) return residency.lookup(ids, options);
+    // Its place is found at once: the memory that it may lie in can grow meanwhile.
+    const place = options.out && new ComputedFloats(stages.core, options.out);
     const { data, dims } = await residency.lookup(ids, {});
     this.#alive();
-    const out = options.out && checkOut(options.out, (data.length / factors.rank) * factors.dim);
+    const out = place && checkOut(place.data, (data.length / factors.rank) * factors.dim);
     return { data: factors.expand(data, out), dims: [...dims.slice(0, -1), factors.dim] };
   }
 
@@ -309,7 +314,9 @@ export class EmbeddingModel {
    * A model of its own with the same rows as F32, which can be trained. It takes V · d · 4 bytes. Vocabulary and metadata
    * go with it; the table is its own head.
    */
-  async dequantize(options: Pick<LoadOptions, 'isa' | 'wasm' | 'signal'> = {}): Promise<EmbeddingModel> {
+  async dequantize(
+    options: Pick<LoadOptions, 'isa' | 'wasm' | 'extraWasm' | 'signal'> = {},
+  ): Promise<EmbeddingModel> {
     const rows = async (first: number, count: number) =>
       (await this.lookup(Array.from({ length: count }, (_, i) => first + i))).data;
     this.#alive();
@@ -329,11 +336,17 @@ export class EmbeddingModel {
     const { vocabSize, dim, standardDeviation = 1 / Math.sqrt(dim), seed = 0, ...load } = options;
     const { checkFresh, rowSource } = await fresh();
     checkFresh(options);
+    const { paddingId = -1 } = load.profile ?? {};
+    if (!Number.isInteger(paddingId) || paddingId < -1 || paddingId >= vocabSize) {
+      throw new RangeError(
+        `profile.paddingId is ${paddingId}; it must be an id of ${vocabSize} rows, or −1 for none`,
+      );
+    }
     const source = rowSource({ vocabSize, dim, rows: (_, count) => new Float32Array(count * dim) });
     const model = await EmbeddingModel.load(source, load);
     const { core, handle } = model.table!;
     const { fillNormal } = await core.allFunctions();
-    fillNormal(handle, standardDeviation, seed, load.profile?.paddingId ?? -1);
+    fillNormal(handle, standardDeviation, seed, paddingId);
     return model;
   }
 

@@ -1,6 +1,6 @@
 /** Neighbours in a table: what is asked for, checked; and the search in a table of this thread. */
 import { checkHidden, checkIds, checkK, checkLimit } from './arguments.js';
-import { kNearestCall, withCall } from './call.js';
+import { GivenFloats, kNearestCall, withCall } from './call.js';
 import { checkOneOf } from './stage_arguments.js';
 import type { NearestOptions, Neighbours } from './stage_types.js';
 import type { EmbeddingTable } from './table.js';
@@ -88,10 +88,11 @@ export class Neighbourhood {
   constructor(private readonly table: EmbeddingTable) {}
 
   nearest({ vector, k, metric, exclude, limit }: Query): Neighbours {
-    const { core, handle } = this.table;
+    const { core, handle, dim } = this.table;
+    const given = new GivenFloats(core, vector);
     const norms = metric === kDot ? 0 : this.#ownNorms();
-    return withCall(core, [vector, exclude], [k * 4, k * 4], (call) => {
-      const [query, excluded] = [call.give(vector), call.give(exclude)];
+    return withCall(core, [exclude], [given.bytes(dim), k * 4, k * 4], (call) => {
+      const [query, excluded] = [given.give(call, 0, dim), call.give(exclude)];
       const [values, indices] = [call.room(k * 4), call.room(k * 4)];
       const fields = { query, k, metric, exclude: excluded, excludeLength: exclude.length, limit };
       const search = call.struct(kNearestCall, fields);

@@ -291,13 +291,21 @@ async function open(source: Source, options: OpenOptions, step: Step): Promise<O
   // Its name decides nothing, but the second part can come while the first bytes do.
   if (files.root.name.endsWith('.safetensors')) core.whole().catch(() => {});
   let opened = await openIfKnown(core, files, options, step);
-  if (opened === undefined) {
+  if (opened === undefined && (await mayBeJson(files.root, options.signal))) {
     await core.whole();
     opened = await openIfKnown(core, files, options, step);
   }
   if (opened !== undefined) return opened;
   const { createFullCore } = await lazy('this kind of file', () => import('./full_core.js'));
   return openWith(await createFullCore(options), files, options, step);
+}
+
+/** The header of a safetensors file is JSON behind eight bytes; an index of shards is JSON, and may be beside a missing file. */
+async function mayBeJson(root: Source, signal?: AbortSignal): Promise<boolean> {
+  const size = await root.size(signal).catch(() => 0);
+  if (size === 0) return true;
+  const head = await root.read(0, Math.min(size, 9), { signal });
+  return [head[0], head[8]].some((byte) => byte !== undefined && /[{\s]/.test(String.fromCharCode(byte)));
 }
 
 async function openIfKnown(

@@ -7,7 +7,7 @@ import type { PoolOptions } from './stage_types.js';
 import type { EmbeddingTable } from './table.js';
 import type { Ids } from './types.js';
 
-const kModes = ['mean', 'sum', 'max'] as const;
+export const kPoolModes = ['mean', 'sum', 'max'] as const;
 
 /** The rows of some ids in a table of their own, and where in it the row of each id is. */
 export interface Gathered {
@@ -42,7 +42,7 @@ export function checkPool(
   const width = dimensions || dim;
   const unknownByDefault = profile.family === 'static' ? profile.unknownId : -1;
   const common = {
-    mode: checkOneOf('mode', options.mode ?? 'mean', kModes),
+    mode: checkOneOf('mode', options.mode ?? 'mean', kPoolModes),
     paddingId: checkSpecialId('paddingId', options.paddingId, profile.paddingId),
     unknownId: checkSpecialId('unknownId', options.unknownId, unknownByDefault),
     dimensions,

@@ -223,12 +223,18 @@ export class ModelStages {
   }
 
   /** Everything about a call of pool() but the rows. */
-  checkPool(ids: Ids, options: PoolOptions): PoolCall {
-    return checkPool(ids, options, {
+  checkPool(ids: Ids, options: PoolOptions): PlacedPoolCall {
+    const call = checkPool(ids, options, {
       ids: this.ids,
       dim: this.factors?.dim ?? this.#dim,
       profile: this.#profile,
     });
+    const { weights } = call.perId;
+    return {
+      ...call,
+      weights: weights && new GivenFloats(this.core, weights),
+      result: new ComputedFloats(this.core, call.out),
+    };
   }
 
   pool(ids: Ids, options: PoolOptions = {}): Tensor {
@@ -236,8 +242,7 @@ export class ModelStages {
   }
 
   /** `gathered`: where the rows of the ids are, if the table is elsewhere. */
-  runPool({ ids, bags, width, perId, common, out }: PoolCall, gathered?: Gathered): Tensor {
-    const weights = perId.weights && new GivenFloats(this.core, perId.weights);
+  runPool({ ids, bags, width, perId, weights, common, result }: PlacedPoolCall, gathered?: Gathered): Tensor {
     for (let first = 0; first < bags.count; first += kBagsAtOnce) {
       const count = Math.min(kBagsAtOnce, bags.count - first);
       const from = bags.start(first);
@@ -248,9 +253,9 @@ export class ModelStages {
         attentionMask: perId.attentionMask?.subarray(from, to),
         places: gathered?.places.subarray(from, to),
       };
-      const floats = [weights?.bytes(to - from) ?? 0, count * width * 4];
-      withCall(this.core, Object.values(given), floats, (call) => {
-        const target = call.room(count * width * 4);
+      const bytes = [weights?.bytes(to - from) ?? 0, result.bytes(count * width)];
+      withCall(this.core, Object.values(given), bytes, (call) => {
+        const room = call.room(result.bytes(count * width));
         const fields = call.struct(kPoolCall, {
           ids: call.give(given.ids),
           idsLength: to - from,
@@ -262,15 +267,16 @@ export class ModelStages {
           ...common,
         });
         const { pool } = this.core.functions;
-        this.core.check(pool(this.#handle.address, gathered?.table.handle ?? 0, fields, target));
-        this.core.memory.readFloats(target, count * width, out, first * width);
+        result.fill(room, first * width, count * width, (at) =>
+          pool(this.#handle.address, gathered?.table.handle ?? 0, fields, at),
+        );
       });
     }
-    return { data: out, dims: [bags.count, width] };
+    return { data: result.data, dims: [bags.count, width] };
   }
 
   /** The same for rows given as floats: `rows[places[i]]` is the one of the i-th id. */
-  poolRows(call: PoolCall, rows: Float32Array, places: Uint32Array): Tensor {
+  poolRows(call: PlacedPoolCall, rows: Float32Array, places: Uint32Array): Tensor {
     const cols = this.factors?.dim ?? this.#dim;
     // A table of no rows cannot be, but nothing may be asked for.
     const count = Math.max(rows.length / cols, 1);
@@ -341,6 +347,12 @@ export class ModelStages {
       });
     }
   }
+}
+
+/** Its floats are found at once: the memory that they may lie in can grow before they are used. */
+interface PlacedPoolCall extends PoolCall {
+  weights: GivenFloats | undefined;
+  result: ComputedFloats;
 }
 
 /** Pooled at a time. */

@@ -1,8 +1,8 @@
 /**
  * From an `isa` to a compiled module: which of the files, where it lies, and how it is compiled. WebAssembly
  * cannot mix instruction sets in one module, so there is one file for engines with relaxed SIMD and one without;
- * both carry the scalar kernels, too. What quantized GGUF models never call is in the `extra` part of each, which joins it
- * in its memory (Core.extend); what most pages never call, in the `full` ones (see full_core.ts).
+ * both carry the scalar kernels, too. What quantized GGUF models hardly call is in the `extra` part of each, which joins it
+ * in its memory (Core.whole); what most pages never call, in the `full` ones (see full_core.ts).
  */
 import { EmbeddingError } from './errors.js';
 import { relaxedDotIsRight } from './probe.js';
@@ -23,7 +23,7 @@ export interface WasmOptions {
    */
   wasm?: WasmInput;
   /**
-   * The same for its second part, which safetensors files and F32 tables need. Default: `id2vec.extra.relaxed.wasm` or
+   * The same for its second part, which safetensors files, F32 tables and geometry need. Default: `id2vec.extra.relaxed.wasm` or
    * `id2vec.extra.simd128.wasm` beside this file, loaded when it is needed.
    */
   extraWasm?: WasmInput;

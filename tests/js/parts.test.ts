@@ -90,6 +90,24 @@ describe.each(isas)('%s: without the second part', (isa) => {
     expect(tensors).toHaveLength(3);
   });
 
+  it('what is neither GGUF nor JSON is for the full module, and asks for no second part', async () => {
+    const zip = new Uint8Array(100);
+    zip.set([0x50, 0x4b, 3, 4]);
+    const failure = EmbeddingModel.load(zip, options());
+    await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError' });
+    await expect(failure).rejects.toThrow(/zip/);
+  });
+
+  it('a piece of a vocabulary may begin with a byte order mark', async () => {
+    const tokens = ['\uFEFF', 'a', '\uFEFFb'];
+    const data = randomTable('Q8_0', 3, dim, 1);
+    const tensors = [{ name: 'token_embd.weight', dtype: 'Q8_0' as const, shape: [3, dim], data }];
+    const metadata = { 'general.architecture': 'llama', 'tokenizer.ggml.tokens': tokens };
+    using model = await EmbeddingModel.load(gguf(tensors, metadata), options());
+    expect([0, 1, 2].map((id) => model.tokens?.at(id))).toEqual(tokens);
+    expect(model.tokens?.idOf('\uFEFF')).toBe(0);
+  });
+
   it('a broken GGUF is still a sentence about the file', async () => {
     const failure = EmbeddingModel.load(quantized.slice(0, 500), options());
     await expect(failure).rejects.toMatchObject({ name: 'EmbeddingError', code: 'truncated' });

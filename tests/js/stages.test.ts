@@ -146,6 +146,26 @@ describe('embed', () => {
     expect(data.every((value, i) => value === expected[i])).toBe(true);
   });
 
+  it('searches with a query in the memory of the core, also where the norms make it grow', async () => {
+    using model = await EmbeddingModel.create({ vocabSize: 400_000, dim: 8 });
+    using query = model.table!.allocate(8);
+    query.data.set([1, 2, 3, 4, 5, 6, 7, 8]);
+    const before = model.info.memory.heap;
+    const near = await model.nearest(query.data, 5);
+    expect(model.info.memory.heap).toBeGreaterThan(before);
+    expect(near).toEqual(await model.nearest(Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8), 5));
+  });
+
+  it('pools to the memory of the core, also where arguments make it grow', async () => {
+    using model = await EmbeddingModel.create({ vocabSize: 100, dim: 8 });
+    const ids = Array.from({ length: 1000 }, (_, i) => Array.from({ length: 400 }, (_, j) => (i * j) % 100));
+    using out = model.table!.allocate(1000 * 8);
+    const data = (await model.pool(ids, { out: out.data })).data.slice();
+    const expected = (await model.pool(ids)).data;
+    expect(data.every((value, i) => value === expected[i])).toBe(true);
+    expect(out.data.every((value, i) => value === expected[i])).toBe(true);
+  });
+
   it('says what is missing, and what to do', async () => {
     using model = await load('gpt2');
     await expect(model.embed([0])).rejects.toThrow(/no position table.*profile\.positions/);

@@ -35,6 +35,8 @@ describe('a fresh table', () => {
     await expect(EmbeddingModel.create({ vocabSize: 0, dim: 3 })).rejects.toThrow(/vocabSize is 0/);
     await expect(EmbeddingModel.create({ vocabSize: 3, dim: 1.5 })).rejects.toThrow(/dim is 1.5/);
     await expect(EmbeddingModel.create({ vocabSize: 3, dim: 3, seed: -1 })).rejects.toThrow(/seed is -1/);
+    const profile = { paddingId: 50 };
+    await expect(EmbeddingModel.create({ vocabSize: 3, dim: 3, profile })).rejects.toThrow(/paddingId is 50/);
   });
 });
 

@@ -9,6 +9,7 @@ import type { Core } from '../core.js';
 import { EmbeddingError } from '../errors.js';
 import type { Handle } from '../handle.js';
 import type { Profile } from '../open.js';
+import { kPoolModes } from '../pool_arguments.js';
 import { checkOneOf, checkPerId } from '../stage_arguments.js';
 import type { EmbeddingTable } from '../table.js';
 import type { Ids, Tensor } from '../types.js';
@@ -29,8 +30,6 @@ export const kPoolGradientCall = [
   'dPooledLength',
   'mode',
 ] as const;
-
-const kModes = ['mean', 'sum', 'max'] as const;
 
 /** @internal What a trainer needs to know of its model. */
 export interface Trainee {
@@ -116,7 +115,7 @@ export class Trainer {
     const { core, embedding } = this.#trainee;
     const handle = this.#alive();
     const { ids: checked, dims } = checkIds(ids, embedding.vocabSize);
-    const mode = checkOneOf('mode', options.mode ?? 'mean', kModes);
+    const mode = checkOneOf('mode', options.mode ?? 'mean', kPoolModes);
     const offsets = checkPerId('offsets', options.offsets, Uint32Array);
     const weights = checkPerId('weights', options.weights, Float32Array);
     const mask = checkPerId('attentionMask', options.attentionMask, Uint8Array);
