@@ -6,8 +6,8 @@
 //
 //   numbers    whole ones of 32 bits, addresses among them, as size_t; those of 64 bits (sizes, file offsets) as double,
 //              which is exact up to 2^53
-//   objects    as their addresses, 0 for null, and so is memory: JavaScript owns what it got from a function that returns a unique_ptr,
-//              and gives it back to a `delete…`
+//   objects    as their addresses, 0 for null, and so is memory: JavaScript owns what it got from a function that returns
+//              a unique_ptr, and gives it back to a `delete…`
 //   arrays     never: the caller writes them into memory that it got from `allocate` and passes address and count
 //   failures   as their codes, 0 for success; of an object or an Answer, as 0. `errorCode` and `errorMessage` say more
 //   the rest   as an Answer (answer.h) on its way out, as a struct of doubles (calls.h) on its way in

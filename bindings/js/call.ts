@@ -96,7 +96,10 @@ export class Call {
   }
 }
 
-/** Lends a Call with room for `arrays`, which are all that it may be given, `resultBytes` more bytes and a struct, until `use` returns. */
+/**
+ * Lends a Call with room for `arrays`, which are all that it may be given, `resultBytes` more bytes and a struct, until
+ * `use` returns.
+ */
 export function withCall<T>(
   core: Core,
   arrays: readonly (Numbers | undefined)[],

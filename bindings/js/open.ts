@@ -300,7 +300,7 @@ async function open(source: Source, options: OpenOptions, step: Step): Promise<O
   return openWith(await createFullCore(options), files, options, step);
 }
 
-/** The header of a safetensors file is JSON behind eight bytes; an index of shards is JSON, and may be beside a missing file. */
+/** A safetensors header is JSON behind eight bytes; an index of shards is JSON, and may be beside a missing file. */
 async function mayBeJson(root: Source, signal?: AbortSignal): Promise<boolean> {
   const size = await root.size(signal).catch(() => 0);
   if (size === 0) return true;

@@ -1,4 +1,7 @@
-/** Tables in another format, or of another size. The encoders are in the full core, so a table of another core is copied there first. */
+/**
+ * Tables in another format, or of another size. The encoders are in the full core, so a table of another core is copied
+ * there first.
+ */
 import { createFullCore } from './full_core.js';
 import type { FullCore } from './full_core.js';
 import { EmbeddingTable } from './table.js';

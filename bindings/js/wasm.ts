@@ -23,8 +23,8 @@ export interface WasmOptions {
    */
   wasm?: WasmInput;
   /**
-   * The same for its second part, which safetensors files, F32 tables and geometry need. Default: `id2vec.extra.relaxed.wasm` or
-   * `id2vec.extra.simd128.wasm` beside this file, loaded when it is needed.
+   * The same for its second part, which safetensors files, F32 tables and geometry need. Default:
+   * `id2vec.extra.relaxed.wasm` or `id2vec.extra.simd128.wasm` beside this file, loaded when it is needed.
    */
   extraWasm?: WasmInput;
   /**

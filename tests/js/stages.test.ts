@@ -109,61 +109,49 @@ describe('embed', () => {
     await expect(model.embed([3], { out })).rejects.toThrow(TypeError);
   });
 
-  it('reads hidden vectors in the memory of the core, also where scores make it grow', async () => {
-    using model = await EmbeddingModel.create({ vocabSize: 50_000, dim: 8 });
-    using hidden = model.table!.allocate(16 * 8);
-    hidden.data.set(hidden.data.map((_, i) => Math.sin(i)));
-    const copy = hidden.data.slice();
-    const before = model.info.memory.heap;
-    const { data } = await model.logits(hidden.data);
-    expect(model.info.memory.heap).toBeGreaterThan(before);
-    const expected = (await model.logits(copy)).data;
-    expect(data.every((score, i) => score === expected[i])).toBe(true);
-  });
+  const pairs = Array.from({ length: 3000 }, (_, i) => [i % 100, (7 * i) % 100]);
+  const longBags = Array.from({ length: 1000 }, (_, i) =>
+    Array.from({ length: 400 }, (_, j) => (i * j) % 100),
+  );
 
-  it('compares vectors in the memory of the core, also where the answer makes it grow', async () => {
-    using model = await EmbeddingModel.create({ vocabSize: 100, dim: 8 });
-    using vectors = model.table!.allocate(1000 * 8);
-    vectors.data.set(vectors.data.map((_, i) => Math.sin(i)));
-    const copy = vectors.data.slice();
+  it.each([
+    ['hidden vectors', [50_000, 8], 128, (model: EmbeddingModel, at: Float32Array) => model.logits(at)],
+    [
+      'vectors to compare',
+      [100, 8],
+      8000,
+      (model: EmbeddingModel, at: Float32Array) => model.similarity({ data: at, dims: [1000, 8] }, 'dot'),
+    ],
+    [
+      'weights of a pool',
+      [100, 512],
+      6000,
+      (model: EmbeddingModel, at: Float32Array) => model.pool(pairs, { weights: at }),
+    ],
+    [
+      'a query',
+      [400_000, 8],
+      8,
+      async (model: EmbeddingModel, at: Float32Array) => ({ data: (await model.nearest(at, 5)).values }),
+    ],
+    [
+      'the place of a result',
+      [100, 8],
+      8000,
+      (model: EmbeddingModel, at: Float32Array) => model.pool(longBags, { out: at }),
+    ],
+  ] as const)('%s may lie in the memory of the core, also where the call makes it grow', async (...given) => {
+    const [, [vocabSize, dim], length, use] = given;
+    using model = await EmbeddingModel.create({ vocabSize, dim });
+    using there = model.table!.allocate(length);
+    there.data.set(there.data.map((_, i) => 1.5 + Math.sin(i)));
+    const copy = there.data.slice();
     const before = model.info.memory.heap;
-    const { data } = await model.similarity({ data: vectors.data, dims: [1000, 8] }, 'dot');
+    const data = (await use(model, there.data)).data.slice();
     expect(model.info.memory.heap).toBeGreaterThan(before);
-    const expected = (await model.similarity({ data: copy, dims: [1000, 8] }, 'dot')).data;
-    expect(data.every((score, i) => score === expected[i])).toBe(true);
-  });
-
-  it('pools with weights in the memory of the core, also where the sums make it grow', async () => {
-    using model = await EmbeddingModel.create({ vocabSize: 100, dim: 512 });
-    const ids = Array.from({ length: 3000 }, (_, i) => [i % 100, (7 * i) % 100]);
-    using weights = model.table!.allocate(6000);
-    weights.data.set(weights.data.map((_, i) => 1 + Math.sin(i)));
-    const copy = weights.data.slice();
-    const before = model.info.memory.heap;
-    const { data } = await model.pool(ids, { weights: weights.data });
-    expect(model.info.memory.heap).toBeGreaterThan(before);
-    const expected = (await model.pool(ids, { weights: copy })).data;
+    const expected = (await use(model, copy)).data;
+    expect(data.length).toBe(expected.length);
     expect(data.every((value, i) => value === expected[i])).toBe(true);
-  });
-
-  it('searches with a query in the memory of the core, also where the norms make it grow', async () => {
-    using model = await EmbeddingModel.create({ vocabSize: 400_000, dim: 8 });
-    using query = model.table!.allocate(8);
-    query.data.set([1, 2, 3, 4, 5, 6, 7, 8]);
-    const before = model.info.memory.heap;
-    const near = await model.nearest(query.data, 5);
-    expect(model.info.memory.heap).toBeGreaterThan(before);
-    expect(near).toEqual(await model.nearest(Float32Array.of(1, 2, 3, 4, 5, 6, 7, 8), 5));
-  });
-
-  it('pools to the memory of the core, also where arguments make it grow', async () => {
-    using model = await EmbeddingModel.create({ vocabSize: 100, dim: 8 });
-    const ids = Array.from({ length: 1000 }, (_, i) => Array.from({ length: 400 }, (_, j) => (i * j) % 100));
-    using out = model.table!.allocate(1000 * 8);
-    const data = (await model.pool(ids, { out: out.data })).data.slice();
-    const expected = (await model.pool(ids)).data;
-    expect(data.every((value, i) => value === expected[i])).toBe(true);
-    expect(out.data.every((value, i) => value === expected[i])).toBe(true);
   });
 
   it('says what is missing, and what to do', async () => {
